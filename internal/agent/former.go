@@ -45,6 +45,7 @@ func (a *Agent) peerShares(now time.Time) []*strategy.Share {
 	if len(a.former) == 0 {
 		return valid
 	}
+	valid = slices.Clone(valid)
 	here := map[peer.ID]bool{}
 	for _, share := range valid {
 		here[share.Author] = here[share.Author] || isCached(share.Share)

@@ -64,6 +64,33 @@ type shares struct {
 	origins map[peer.ID]origin // origins of authors that have stored shares or were met
 
 	soonest time.Time // no stored share expires before this time
+
+	latest validList
+}
+
+// validList is the latest result of shares.valid, which views of the agent may still hold: it is never
+// changed in place. Agents receive a share for nearly every view, so that a view must not cost time in
+// proportion to the stored shares, beyond a copy of the list.
+type validList struct {
+	shares      []*strategy.Share
+	from, until time.Time // the list is correct in this span; empty if shares changed in another way than by set
+}
+
+// holds reports whether the list is correct at a time.
+func (l *validList) holds(now time.Time) bool { return !now.Before(l.from) && now.Before(l.until) }
+
+// replace puts a share into the list in place of the one with its key, or drops the list if there is none.
+func (l *validList) replace(share *held) {
+	i, found := slices.BinarySearchFunc(l.shares, share.Key, func(s *strategy.Share, key protocol.Key) int { return compareKeys(s.Key, key) })
+	if !found {
+		*l = validList{}
+		return
+	}
+	l.shares = slices.Clone(l.shares)
+	l.shares[i] = &share.Share
+	if share.expires.Before(l.until) {
+		l.until = share.expires
+	}
 }
 
 func compareKeys(a, b protocol.Key) int {
@@ -81,6 +108,13 @@ func (s *shares) set(h *held) {
 		s.order = slices.Insert(s.order, i, h)
 	}
 	s.held[h.Key] = h
+	switch {
+	case h.Author == s.self: // not in the list
+	case h.Epoch > s.void[h.Author]:
+		s.latest.replace(h)
+	default:
+		s.latest = validList{}
+	}
 	if h.expires.Before(s.soonest) || len(s.held) == 1 {
 		s.soonest = h.expires
 	}
@@ -91,6 +125,7 @@ func (s *shares) remove(keys ...protocol.Key) {
 		if i, found := slices.BinarySearchFunc(s.order, key, compareKey); found {
 			s.add(key.Author, -len(s.order[i].Envelope))
 			s.order = slices.Delete(s.order, i, i+1)
+			s.latest = validList{}
 			delete(s.held, key)
 			if !s.met[key.Author] && len(s.of(key.Author)) == 0 {
 				delete(s.origins, key.Author)
@@ -244,6 +279,7 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 		}
 	}
 	s.void[author] = epoch
+	s.latest = validList{}
 }
 
 // isFull reports whether the author is unknown and there is no place for it.
@@ -259,14 +295,24 @@ func (s *shares) isFull(now time.Time, author peer.ID, by Source) bool {
 	return !ok
 }
 
-// valid returns the peers' shares that have not expired and are not ignored, sorted by key.
+// valid returns the peers' shares that have not expired and are not ignored, sorted by key. Its capacity is
+// its length. The caller must not change its elements.
 func (s *shares) valid(now time.Time) []*strategy.Share {
+	if s.latest.holds(now) {
+		return s.latest.shares
+	}
 	valid := make([]*strategy.Share, 0, len(s.order))
+	until := time.Unix(1<<40, 0) // later than any share expires
 	for _, share := range s.order {
 		if share.Author != s.self && share.expires.After(now) && (len(s.void) == 0 || share.Epoch > s.void[share.Author]) {
 			valid = append(valid, &share.Share)
+			if share.expires.Before(until) {
+				until = share.expires
+			}
 		}
 	}
+	valid = slices.Clip(valid)
+	s.latest = validList{shares: valid, from: now, until: until}
 	return valid
 }
 

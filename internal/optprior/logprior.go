@@ -10,31 +10,22 @@ import (
 // densities at x. densities must not be empty. The function is a term to add to the logarithm of an
 // acquisition function. Whatever the densities, it is at least weight·ln(1 - trust).
 func LogPrior(densities []*Mixture, trust, weight float64) acquisition.Function {
-	return &logPrior{densities: densities, trust: trust, weight: weight}
+	return &logPrior{average: NewAverage(densities), trust: trust, weight: weight}
 }
 
 type logPrior struct {
-	densities     []*Mixture
+	average       *Average
 	trust, weight float64
 }
 
 func (w *logPrior) Value(x []float64) float64 {
-	average := 0.0
-	var each Logs
-	for _, m := range w.densities {
-		average += math.Exp(m.Log(&each, x)) / float64(len(w.densities))
-	}
-	return w.weight * math.Log(1-w.trust+w.trust*average)
+	return w.weight * math.Log(1-w.trust+w.trust*w.average.Value(x))
 }
 
 func (w *logPrior) Gradient(grad, x []float64) float64 {
-	value := w.Value(x)
-	total := math.Exp(value / w.weight)
-	clear(grad)
-	var each Logs
-	for _, m := range w.densities {
-		log := m.Log(&each, x)
-		m.AddGradient(grad, x, &each, log, w.weight*w.trust*math.Exp(log)/float64(len(w.densities))/total)
+	total := 1 - w.trust + w.trust*w.average.Gradient(grad, x)
+	for i := range grad {
+		grad[i] *= w.weight * w.trust / total
 	}
-	return value
+	return w.weight * math.Log(total)
 }

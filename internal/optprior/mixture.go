@@ -212,7 +212,7 @@ func (m *Mixture) Log(each *Logs, x []float64) float64 {
 		each[k] = m.components[k].log(m.layout, x, here)
 		largest = max(largest, each[k])
 	}
-	if math.IsInf(largest, -1) {
+	if math.IsInf(largest, -1) || len(m.components) == 1 {
 		return largest
 	}
 	sum := 0.0
@@ -230,7 +230,11 @@ func (m *Mixture) AddGradient(grad, x []float64, each *Logs, total, factor float
 	}
 	here := m.layout.Active(x)
 	for k := range m.components {
-		if share := math.Exp(each[k] - total); share > 0 {
+		share := 1.0
+		if each[k] != total {
+			share = math.Exp(each[k] - total)
+		}
+		if share > 0 {
 			m.components[k].addGradient(grad, m.layout, x, here, factor*share)
 		}
 	}

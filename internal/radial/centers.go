@@ -66,6 +66,33 @@ func (c *Centers) Kernel(dst, x []float64) {
 	}
 }
 
+// Slopes fills k and slope (length Len) with the kernel and its slope between x (length Dim) and every
+// center. It is for several sums over the same centers, whose values are inner products with k. It panics on
+// a wrong length.
+func (c *Centers) Slopes(k, slope, x []float64) {
+	if len(k) != c.Len() || len(slope) != c.Len() {
+		panic(fmt.Sprintf("radial: room for %d values and %d slopes of %d centers", len(k), len(slope), c.Len()))
+	}
+	var few [onStack]float64
+	scaled := c.scale(few[:], x)
+	for first := 0; first < c.Len(); first += chunk {
+		c.part(k[first:], slope[first:], scaled, first)
+	}
+}
+
+// Gradient fills grad (length Dim) with the gradient at x of a sum. pulls (length Len) holds the sum's
+// weights times the slopes of Slopes at x.
+func (c *Centers) Gradient(grad, pulls, x []float64) {
+	c.check(grad)
+	total := 0.0
+	for _, pull := range pulls {
+		total += pull
+	}
+	for i, row := range c.scaled {
+		grad[i] = c.inverse[i] * (dot(pulls, row) - x[i]*c.inverse[i]*total)
+	}
+}
+
 // scale returns x in units of the lengthscales. It uses the memory of room if that is long enough.
 func (c *Centers) scale(room, x []float64) []float64 {
 	c.check(x)
@@ -84,7 +111,7 @@ func (c *Centers) part(k, slope, scaled []float64, first int) int {
 	n := min(chunk, c.Len()-first)
 	clear(k[:n])
 	for i, at := range scaled {
-		addSquares(k[:n], c.scaled[i][first:first+n], at)
+		AddSquares(k[:n], c.scaled[i][first:first+n], at)
 	}
 	EvaluateAll(c.kernel, k[:n], slope[:n], k[:n])
 	return n

@@ -22,7 +22,9 @@ func evaluateVectors(kernel string, k, slope, squares []float64) int {
 	return n * lanes
 }
 
-func addSquares(squares, row []float64, at float64) {
+// AddSquares adds (row − at)² to squares, which has the length of row.
+func AddSquares(squares, row []float64, at float64) {
+	row = row[:len(squares)]
 	n := len(squares) / lanes
 	if n == 0 || !vectors() {
 		portableAddSquares(squares, row, at)
@@ -31,6 +33,36 @@ func addSquares(squares, row []float64, at float64) {
 	squaresAVX2(&squares[0], &row[0], at, n)
 	portableAddSquares(squares[n*lanes:], row[n*lanes:], at)
 }
+
+// WeightedSquares returns the sum of weights · (row − at)² over both slices, which have the same length.
+func WeightedSquares(weights, row []float64, at float64) float64 {
+	row = row[:len(weights)]
+	n := len(weights) / lanes
+	if n == 0 || !vectors() {
+		return portableWeightedSquares(weights, row, at)
+	}
+	return weightedSquaresAVX2(&weights[0], &row[0], at, n) + portableWeightedSquares(weights[n*lanes:], row[n*lanes:], at)
+}
+
+// dot returns the inner product of two slices of the same length.
+func dot(a, b []float64) float64 {
+	b = b[:len(a)]
+	n := len(a) / lanes
+	if n == 0 || !vectors() {
+		return portableDot(a, b)
+	}
+	return dotAVX2(&a[0], &b[0], n) + portableDot(a[n*lanes:], b[n*lanes:])
+}
+
+// dotAVX2 is dot for n vectors of four numbers; n is at least 1.
+//
+//go:noescape
+func dotAVX2(a, b *float64, n int) float64
+
+// weightedSquaresAVX2 is WeightedSquares for n vectors of four numbers; n is at least 1.
+//
+//go:noescape
+func weightedSquaresAVX2(weights, row *float64, at float64, n int) float64
 
 // squaresAVX2 adds (row − at)² to squares, for n vectors of four numbers; n is at least 1.
 //

@@ -190,6 +190,83 @@ next:
 	VZEROUPPER
 	RET
 
+// func weightedSquaresAVX2(weights, row *float64, at float64, n int) float64
+TEXT ·weightedSquaresAVX2(SB), NOSPLIT, $0-40
+	MOVQ         weights+0(FP), DI
+	MOVQ         row+8(FP), SI
+	VBROADCASTSD at+16(FP), Y2
+	MOVQ         n+24(FP), CX
+	VXORPD       Y3, Y3, Y3
+	VXORPD       Y4, Y4, Y4
+	SUBQ         $2, CX
+	JLT          last
+
+pair:
+	VMOVUPD     (SI), Y0
+	VMOVUPD     32(SI), Y1
+	VSUBPD      Y2, Y0, Y0
+	VSUBPD      Y2, Y1, Y1
+	VMULPD      Y0, Y0, Y0
+	VMULPD      Y1, Y1, Y1
+	VFMADD231PD (DI), Y0, Y3
+	VFMADD231PD 32(DI), Y1, Y4
+	ADDQ        $64, SI
+	ADDQ        $64, DI
+	SUBQ        $2, CX
+	JGE         pair
+
+last:
+	ADDQ        $2, CX
+	JZ          done
+	VMOVUPD     (SI), Y0
+	VSUBPD      Y2, Y0, Y0
+	VMULPD      Y0, Y0, Y0
+	VFMADD231PD (DI), Y0, Y3
+
+done:
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $1, Y3, X4
+	VADDPD       X4, X3, X3
+	VHADDPD      X3, X3, X3
+	VMOVSD       X3, ret+32(FP)
+	VZEROUPPER
+	RET
+
+// func dotAVX2(a, b *float64, n int) float64
+TEXT ·dotAVX2(SB), NOSPLIT, $0-32
+	MOVQ   a+0(FP), DI
+	MOVQ   b+8(FP), SI
+	MOVQ   n+16(FP), CX
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	SUBQ   $2, CX
+	JLT    last
+
+pair:
+	VMOVUPD     (SI), Y0
+	VMOVUPD     32(SI), Y1
+	VFMADD231PD (DI), Y0, Y3
+	VFMADD231PD 32(DI), Y1, Y4
+	ADDQ        $64, SI
+	ADDQ        $64, DI
+	SUBQ        $2, CX
+	JGE         pair
+
+last:
+	ADDQ        $2, CX
+	JZ          done
+	VMOVUPD     (SI), Y0
+	VFMADD231PD (DI), Y0, Y3
+
+done:
+	VADDPD       Y4, Y3, Y3
+	VEXTRACTF128 $1, Y3, X4
+	VADDPD       X4, X3, X3
+	VHADDPD      X3, X3, X3
+	VMOVSD       X3, ret+24(FP)
+	VZEROUPPER
+	RET
+
 // func maternAVX2(k, slope, squares *float64, n int)
 TEXT ·maternAVX2(SB), NOSPLIT, $0-32
 	MOVQ k+0(FP), DI

@@ -20,6 +20,9 @@ func (c *Centers) Sum(weights []float64) *Sum {
 	return &Sum{centers: c, weights: slices.Clone(weights)}
 }
 
+// Weights returns the weights. The caller must not change them.
+func (s *Sum) Weights() []float64 { return s.weights }
+
 // Value returns the function at x (length Dim). It panics on a wrong length.
 func (s *Sum) Value(x []float64) float64 {
 	c := s.centers
@@ -73,22 +76,4 @@ func (s *Sum) Gradient(grad, x []float64) float64 {
 		grad[i] *= inverse
 	}
 	return value
-}
-
-// dot returns the inner product of two slices of the same length. (gonum's function would move its
-// arguments to the heap.)
-func dot(a, b []float64) float64 {
-	b = b[:len(a)]
-	var first, second, third, fourth float64
-	i := 0
-	for ; i+4 <= len(a); i += 4 {
-		first += a[i] * b[i]
-		second += a[i+1] * b[i+1]
-		third += a[i+2] * b[i+2]
-		fourth += a[i+3] * b[i+3]
-	}
-	for ; i < len(a); i++ {
-		first += a[i] * b[i]
-	}
-	return (first + third) + (second + fourth)
 }

@@ -15,23 +15,26 @@ import (
 
 // BenchmarkSuggestionAmongPeers is a suggestion of an agent with 25 observations
 // of six floats that has heard N others with 12 each, M = 512. RGPE and TAF have
-// the others' models at hand; what it takes to send and keep them is left out.
+// the others' models at hand; what it takes to send and keep them is left out. cpu-ms/op is the
+// processor time.
 func BenchmarkSuggestionAmongPeers(b *testing.B) {
 	for _, text := range []string{"ts", "alone", "fts:mode=one-shot,share_after=12", "peer-prior", "peer-prior:share=exact", "rgpe", "taf"} {
 		spec, err := ParseSpec(text)
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, others := range []int{10, 100, 1000} {
+		for _, others := range []int{10, 20, 100, 1000} {
 			b.Run(fmt.Sprintf("%s/N=%d", text, others), func(b *testing.B) {
 				chosen, view := among(b, spec, others)
 				trial := uint64(len(view.Trials))
+				start := processorTime()
 				for b.Loop() {
 					trial++
 					if _, err := chosen.Suggest(b.Context(), view, trial, random.SeedOf(1)); err != nil {
 						b.Fatal(err)
 					}
 				}
+				b.ReportMetric(1e3*(processorTime()-start).Seconds()/float64(b.N), "cpu-ms/op")
 			})
 		}
 	}

@@ -1,8 +1,6 @@
 package peerprior
 
 import (
-	"math"
-
 	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -54,7 +52,7 @@ func fromDensities(s *Strategy, view strategy.View, trial uint64, seed strategy.
 		return h
 	}
 	h.densityPeers = s.densities(said)
-	p := s.ownStatement(Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(h.densityPeers, x) }}, own)
+	p := s.ownStatement(Statement{Explained: densityExplained, Value: optprior.NewAverage(h.densityPeers).Value}, own)
 	if p == nil {
 		return h
 	}
@@ -70,12 +68,4 @@ func (s *Strategy) densities(said []protocol.Density) (all []*optprior.Mixture) 
 		all = append(all, optprior.NewMixture(s.layout, s.task.Space, d))
 	}
 	return all
-}
-
-func pooled(densities []*optprior.Mixture, x []float64) (value float64) {
-	var each optprior.Logs
-	for _, m := range densities {
-		value += math.Exp(m.Log(&each, x)) / float64(len(densities))
-	}
-	return value
 }

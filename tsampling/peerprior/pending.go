@@ -20,5 +20,5 @@ func (b *expertPosterior) withPending(x [][]float64) (*expertPosterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expertPosterior{b.expert, b.prior, residual}, nil
+	return &expertPosterior{b.expert, b.mean, residual}, nil
 }

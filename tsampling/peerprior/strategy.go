@@ -153,7 +153,7 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 	if err != nil || informs || len(reached) == 0 {
 		return own, why.Phrase, err
 	}
-	gains, weights := []acquisition.Function{own}, []float64{1 - o.peerOdds}
+	var experts []*expertPosterior
 	pending := s.search.Pending(view)
 	for _, e := range o.experts {
 		if e.weight < minWeight {
@@ -166,13 +166,17 @@ func (s *Strategy) improvement(ctx context.Context, view strategy.View, o *mixtu
 		if err != nil {
 			return nil, "", err
 		}
-		gain := b.improvement(reached)
-		if len(limits) > 0 {
-			gain = acquisition.Sum(gain, acquisition.LogFeasibility(limits...))
-		}
-		gains, weights = append(gains, gain), append(weights, e.weight)
+		experts = append(experts, b)
 	}
-	return acquisition.LogAverage(weights, gains...), why.Phrase, nil
+	if len(experts) == 0 {
+		return own, why.Phrase, nil
+	}
+	var gain acquisition.Function = newExpertGain(experts, reached)
+	if len(limits) > 0 {
+		gain = acquisition.Sum(gain, acquisition.LogFeasibility(limits...))
+	}
+	// The weights of the experts are part of their gain.
+	return acquisition.LogAverage([]float64{1 - o.peerOdds, 1}, own, gain), why.Phrase, nil
 }
 
 // UsesSharesFromStart implements strategy.SharesFromStart. It returns false if the input is

@@ -3,6 +3,7 @@ package peerprior
 import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/optprior"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -54,7 +55,7 @@ func (s *Strategy) PeerWeights(view strategy.View) ([]strategy.PeerWeight, error
 	}
 	for said, density := range strategy.Shares[protocol.Density](view) {
 		densityPeers := s.densities([]protocol.Density{density})
-		statement := Statement{Explained: densityExplained, Value: func(x []float64) float64 { return pooled(densityPeers, x) }}
+		statement := Statement{Explained: densityExplained, Value: optprior.NewAverage(densityPeers).Value}
 		if err := add(said.Author, density.Observations, func() *peerSignal { return s.ownStatement(statement, x) }); err != nil {
 			return nil, err
 		}

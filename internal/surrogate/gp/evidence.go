@@ -6,9 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/fbo-node/fbo/internal/linalg"
@@ -51,7 +48,7 @@ func logNormal(logValue, location, spread float64) (value, slope float64) {
 func Covariance(spec Spec, x [][]float64, lengthscales []float64) *mat.SymDense {
 	e := newEvidence(spec, x, make([]float64, len(x)))
 	e.fillCovariance(Hyperparameters{Lengthscales: lengthscales})
-	k := mat.NewSymDense(e.t, e.k)
+	k := mat.NewSymDense(e.t, e.symmetric(make([]float64, e.t*e.t)))
 	for i := range e.t {
 		for j := i; j < e.t; j++ {
 			k.SetSym(i, j, k.At(i, j)-spec.meanVariance())
@@ -66,15 +63,16 @@ type evidence struct {
 	spec   Spec
 	groups int
 	t      int
-	x      []float64 // t rows
+	x      []float64 // one row of t numbers per coordinate
 	y      []float64
 	extra  []float64 // variance of each output besides the noise; nil means none
 	prior  *Prior    // nil means the standard prior
 
-	scaled []float64 // x in units of the lengthscales
-	k      []float64 // t×t, upper part: covariance, then its factor, then its inverse
-	slopes []float64 // t×t, upper part: derivative factors of the kernel
-	alpha  []float64 // K⁻¹ y
+	scaled  []float64      // x in units of the lengthscales
+	k       *linalg.Factor // covariance, then its factor, then its inverse
+	slopes  []float64      // t×t, upper part: derivative factors of the kernel
+	alpha   []float64      // K⁻¹ y
+	weights []float64      // of the pairs with one point
 }
 
 // newUnequalEvidence returns the evidence of at most `most` of the observations. extra has the variance
@@ -100,24 +98,26 @@ func newUnequalEvidence(spec Spec, x [][]float64, y, extra []float64, most int, 
 
 func newEvidence(spec Spec, x [][]float64, y []float64) *evidence {
 	t := len(x)
+	dim := len(spec.Groups)
 	e := &evidence{spec: spec, groups: spec.lengthscales(), t: t, y: y,
-		k: make([]float64, t*t), slopes: make([]float64, t*t), alpha: make([]float64, t)}
-	for _, row := range x {
-		e.x = append(e.x, row...)
+		x: make([]float64, dim*t), scaled: make([]float64, dim*t),
+		k: linalg.NewFactor(t), slopes: make([]float64, t*t), alpha: make([]float64, t), weights: make([]float64, t)}
+	for i, row := range x {
+		for c, v := range row {
+			e.x[c*t+i] = v
+		}
 	}
-	e.scaled = make([]float64, len(e.x))
 	return e
 }
 
 // logPosterior implements the interface density.
 func (e *evidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
-	factor, value, err := e.logLikelihood(h)
+	value, err := e.logLikelihood(h)
 	if err != nil {
 		return 0, err
 	}
-	if _, ok := lapack64.Potri(factor); !ok {
-		return 0, ErrNotPositiveDefinite
-	}
+	e.k.InvertFactor()
+	e.k.Invert()
 	e.fillGradient(gradient, h)
 	return value + e.addPrior(gradient, h), nil
 }
@@ -131,48 +131,44 @@ func (e *evidence) addPrior(gradient []float64, h Hyperparameters) float64 {
 
 // logDensity is logPosterior without the gradient, which takes most of the time.
 func (e *evidence) logDensity(h Hyperparameters) (float64, error) {
-	_, value, err := e.logLikelihood(h)
+	value, err := e.logLikelihood(h)
 	return value + e.addPrior(make([]float64, len(h.Lengthscales)+1), h), err
 }
 
 // logLikelihood returns the log likelihood. It leaves the factor of the covariance in e.k.
-func (e *evidence) logLikelihood(h Hyperparameters) (factor blas64.Triangular, value float64, err error) {
+func (e *evidence) logLikelihood(h Hyperparameters) (value float64, err error) {
 	e.fillCovariance(h)
-	factor, logRoot, ok := linalg.Factorise(blas64.Symmetric{N: e.t, Stride: e.t, Data: e.k, Uplo: blas.Upper})
+	logRoot, ok := e.k.Factorise()
 	if !ok {
-		return factor, 0, ErrNotPositiveDefinite
+		return 0, ErrNotPositiveDefinite
 	}
 	copy(e.alpha, e.y)
-	lapack64.Potrs(factor, blas64.General{Rows: e.t, Cols: 1, Stride: 1, Data: e.alpha})
+	e.k.Solve(e.alpha)
 	value = -0.5 * (linalg.Dot(e.y, e.alpha) + 2*logRoot + float64(e.t)*math.Log(2*math.Pi))
 	if math.IsNaN(value) {
-		return factor, 0, ErrNotPositiveDefinite
+		return 0, ErrNotPositiveDefinite
 	}
-	return factor, value, nil
+	return value, nil
 }
 
 func (e *evidence) fillCovariance(h Hyperparameters) {
-	dim, constant := len(e.spec.Groups), e.spec.meanVariance()
+	constant := e.spec.meanVariance()
 	for c, g := range e.spec.Groups {
 		inverse := 1 / h.Lengthscales[g]
-		for i := c; i < len(e.x); i += dim {
+		for i := c * e.t; i < (c+1)*e.t; i++ {
 			e.scaled[i] = e.x[i] * inverse
 		}
 	}
 	for i := range e.t {
-		at := e.scaled[i*dim : (i+1)*dim]
-		e.k[i*e.t+i] = e.spec.priorVariance() + h.Noise
+		row := e.k.Row(i)
+		row[0] = e.spec.priorVariance() + h.Noise
 		if e.extra != nil {
-			e.k[i*e.t+i] += e.extra[i]
+			row[0] += e.extra[i]
 		}
-		k, slopes := e.k[i*e.t+i+1:(i+1)*e.t], e.slopes[i*e.t+i+1:(i+1)*e.t]
-		for j := range k {
-			square := 0.0
-			for c, v := range e.scaled[(i+1+j)*dim : (i+2+j)*dim] {
-				d := at[c] - v
-				square += d * d
-			}
-			k[j] = square
+		k, slopes := row[1:], e.slopes[i*e.t+i+1:(i+1)*e.t]
+		clear(k)
+		for c := range e.spec.Groups {
+			radial.AddSquares(k, e.scaled[c*e.t+i+1:(c+1)*e.t], e.scaled[c*e.t+i])
 		}
 		radial.EvaluateAll(e.spec.Kernel, k, slopes, k)
 		for j := range k {
@@ -185,20 +181,27 @@ func (e *evidence) fillCovariance(h Hyperparameters) {
 // dK/dtheta), with theta the logarithm of each hyperparameter (Rasmussen and Williams, equation
 // 5.9).
 func (e *evidence) fillGradient(gradient []float64, h Hyperparameters) {
-	dim := len(e.spec.Groups)
 	clear(gradient)
 	for i := range e.t {
-		at := e.scaled[i*dim : (i+1)*dim]
-		row, slopes := e.k[i*e.t:(i+1)*e.t], e.slopes[i*e.t:(i+1)*e.t]
-		gradient[e.groups] += 0.5 * h.Noise * (e.alpha[i]*e.alpha[i] - row[i])
-		for j := i + 1; j < e.t; j++ {
-			weight := (e.alpha[i]*e.alpha[j] - row[j]) * slopes[j]
-			for c, v := range e.scaled[j*dim : (j+1)*dim] {
-				d := at[c] - v
-				gradient[e.spec.Groups[c]] += weight * d * d
-			}
+		row, others := e.k.Row(i), e.alpha[i:]
+		gradient[e.groups] += 0.5 * h.Noise * (others[0]*others[0] - row[0])
+		own, slopes, weights := others[0], e.slopes[i*e.t+i+1:(i+1)*e.t], e.weights[:e.t-i-1]
+		row, others = row[1:], others[1:]
+		for j := range weights {
+			weights[j] = (own*others[j] - row[j]) * slopes[j]
+		}
+		for c, g := range e.spec.Groups {
+			gradient[g] += radial.WeightedSquares(weights, e.scaled[c*e.t+i+1:(c+1)*e.t], e.scaled[c*e.t+i])
 		}
 	}
+}
+
+// symmetric fills dst (t×t) with the upper part of the covariance.
+func (e *evidence) symmetric(dst []float64) []float64 {
+	for i := range e.t {
+		copy(dst[i*e.t+i:], e.k.Row(i))
+	}
+	return dst
 }
 
 func addPriors(gradient []float64, h Hyperparameters) (value float64) {

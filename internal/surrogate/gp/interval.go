@@ -41,7 +41,7 @@ func NewIntervalPosterior(spec Spec, x [][]float64, within []Interval, h Hyperpa
 	e := newEvidence(spec, x, make([]float64, len(x)))
 	e.fillCovariance(Hyperparameters{Lengthscales: h.Lengthscales})
 	ep := newPropagation(within)
-	if err := ep.run(e.k, h.Noise); err != nil {
+	if err := ep.run(e.symmetric(make([]float64, e.t*e.t)), h.Noise); err != nil {
 		return nil, err
 	}
 	outputs, noise := ep.observations()
@@ -112,7 +112,7 @@ func IntervalEvidence(spec Spec, x [][]float64, within []Interval, h Hyperparame
 	}
 	e := newIntervalEvidence(spec, x, within)
 	e.fillCovariance(Hyperparameters{Lengthscales: h.Lengthscales})
-	if err := e.ep.run(e.k, h.Noise); err != nil {
+	if err := e.ep.run(e.symmetric(e.prior), h.Noise); err != nil {
 		return 0, err
 	}
 	value, _ := e.ep.logEvidence()
@@ -139,12 +139,11 @@ func newIntervalEvidence(spec Spec, x [][]float64, within []Interval) *intervalE
 func (e *intervalEvidence) logPosterior(gradient []float64, h Hyperparameters) (float64, error) {
 	noiseless := Hyperparameters{Lengthscales: h.Lengthscales}
 	e.fillCovariance(noiseless)
-	copy(e.prior, e.k)
-	if err := e.ep.run(e.prior, h.Noise); err != nil {
+	if err := e.ep.run(e.symmetric(e.prior), h.Noise); err != nil {
 		return 0, err
 	}
 	value, byNoise := e.ep.logEvidence()
-	if err := e.ep.solve(e.alpha, e.k); err != nil || math.IsNaN(value) {
+	if err := e.ep.solve(e.alpha, e.k.Row); err != nil || math.IsNaN(value) {
 		return 0, ErrNotPositiveDefinite
 	}
 	e.fillGradient(gradient, noiseless)

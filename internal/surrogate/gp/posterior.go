@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,12 +23,14 @@ type Posterior struct {
 	inverse  []float64 // 1/lengthscale of each coordinate
 	x        [][]float64
 	y        []float64
-	noise    []float64       // noise variance of each observation
-	centers  *radial.Centers // the points x
-	chol     *mat.Cholesky   // factor of K + noise; nil without observations
-	jittered bool            // whether the diagonal contains jitter in addition to the noise
-	mean     *radial.Sum     // (K + noise I)⁻¹ y as weights of kernels at the points x
-	constant float64         // contribution of the unknown mean to the posterior mean
+	noise    []float64              // noise variance of each observation
+	centers  *radial.Centers        // the points x
+	chol     *mat.Cholesky          // factor of K + noise; nil without observations
+	inverted func() *linalg.Inverse // inverse of the factor, computed at the first prediction; nil without observations
+	memory   *sync.Pool             // of *[]float64, for predictions
+	jittered bool                   // whether the diagonal contains jitter in addition to the noise
+	mean     *radial.Sum            // (K + noise I)⁻¹ y as weights of kernels at the points x
+	constant float64                // contribution of the unknown mean to the posterior mean
 }
 
 // NewPosterior conditions the process on outputs y (length t, which may be 0) at the points x (t
@@ -62,6 +65,7 @@ func NewUnequalPosterior(spec Spec, x [][]float64, y []float64, h Hyperparameter
 	for i, g := range spec.Groups {
 		p.inverse[i] = 1 / h.Lengthscales[g]
 	}
+	p.memory = &sync.Pool{New: func() any { return new([]float64) }}
 	p.centers = radial.NewCenters(p.spec.Kernel, p.inverse, p.x)
 	if err := p.factorise(); err != nil {
 		return nil, err
@@ -82,8 +86,17 @@ func (p *Posterior) factorise() (err error) {
 		}
 		k.SetSym(i, i, p.spec.priorVariance()+p.noise[i])
 	}
-	p.chol, p.jittered, err = factorise(k)
+	if p.chol, p.jittered, err = factorise(k); err == nil {
+		p.inverted = invertLazily(p.chol)
+	}
 	return err
+}
+
+// invertLazily returns a function that computes the inverse of a factor at its first call.
+func invertLazily(chol *mat.Cholesky) func() *linalg.Inverse {
+	return sync.OnceValue(func() *linalg.Inverse {
+		return linalg.NewInverse(chol.RawU().(mat.RawTriangular).RawTriangular())
+	})
 }
 
 // Extend returns the posterior given more observations with the same hyperparameters. Up to
@@ -124,6 +137,9 @@ func (p *Posterior) ExtendUnequal(x [][]float64, y, noise []float64) (*Posterior
 		next.centers = next.centers.Append([][]float64{point})
 		next.chol = &chol
 		next.noise = append(slices.Clip(next.noise), noise[i])
+	}
+	if len(more) > 0 {
+		next.inverted = invertLazily(next.chol)
 	}
 	next.condition(y)
 	return &next, nil
@@ -250,10 +266,50 @@ func (p *Posterior) Constant() float64 { return p.constant }
 // an observation. It panics on a wrong length.
 func (p *Posterior) Predict(x []float64) (mean, variance float64) {
 	checkPoint(x, len(p.inverse))
-	mean = p.mean.Value(x) + p.constant
-	cross := p.covariances(nil, x)
-	p.half(cross)
-	return mean, max(p.spec.priorVariance()-linalg.Dot(cross, cross), 0)
+	at := p.point()
+	defer p.memory.Put(at.held)
+	p.centers.Kernel(at.k, x)
+	mean, variance = p.moments(at)
+	return mean, max(variance, 0)
+}
+
+// point holds what a prediction at one point computes.
+type point struct {
+	held                *[]float64 // the memory of all others
+	k, slope            []float64  // kernel and slope for every observed point
+	cross, half, weight []float64  // covariances c, U⁻ᵀc and K⁻¹c, with the padding of linalg.Inverse
+}
+
+// point returns memory for one point. The caller puts at.held back into p.memory.
+func (p *Posterior) point() (at point) {
+	t, room := p.centers.Len(), 0
+	if t > 0 {
+		room = p.inverted().Room()
+	}
+	at.held = p.memory.Get().(*[]float64)
+	if *at.held == nil || len(*at.held) < 5*room {
+		*at.held = make([]float64, 5*room)
+	}
+	part := func(i, length int) []float64 { return (*at.held)[i*room : i*room+length] }
+	at.k, at.slope = part(0, t), part(1, t)
+	at.cross, at.half, at.weight = part(2, room), part(3, room), part(4, room)
+	return at
+}
+
+// moments returns the mean, and the variance without its lower limit of 0, given the kernels at.k. It fills
+// at.cross and at.half.
+func (p *Posterior) moments(at point) (mean, variance float64) {
+	mean, variance = p.constant, p.spec.priorVariance()
+	if len(at.k) == 0 {
+		return mean, variance
+	}
+	constant := p.spec.meanVariance()
+	for i, k := range at.k {
+		at.cross[i] = k + constant
+	}
+	clear(at.cross[len(at.k):])
+	p.inverted().Half(at.half, at.cross)
+	return mean + linalg.Dot(at.k, p.mean.Weights()), variance - linalg.Dot(at.half, at.half)
 }
 
 // Variances fills dst (length n) with the posterior variances at n points, which are row-major
@@ -296,21 +352,29 @@ func (p *Posterior) Variances(dst, points []float64) {
 // x (length d each).
 func (p *Posterior) PredictGradient(meanGradient, varianceGradient, x []float64) (mean, variance float64) {
 	checkPoint(x, len(p.inverse))
-	mean = p.mean.Gradient(meanGradient, x) + p.constant
-	cross := p.covariances(nil, x)
-	p.half(cross)
-	variance = p.spec.priorVariance() - linalg.Dot(cross, cross)
-	p.otherHalf(cross)
+	if p.centers.Len() == 0 {
+		clear(meanGradient)
+		clear(varianceGradient)
+		return p.constant, p.spec.priorVariance()
+	}
+	at := p.point()
+	defer p.memory.Put(at.held)
+	p.centers.Slopes(at.k, at.slope, x)
+	mean, variance = p.moments(at)
+	p.inverted().OtherHalf(at.weight, at.half)
 	// With c the covariances between x and the observed points, the variance is prior - cᵀK⁻¹c. Its
 	// gradient is that of a sum of kernels with the weights -2K⁻¹c, held fixed.
-	for i := range cross {
-		cross[i] *= -2
+	pulls, weights := at.k, p.mean.Weights()
+	for i, slope := range at.slope {
+		pulls[i] = slope * weights[i]
+		at.slope[i] = -2 * slope * at.weight[i]
 	}
-	p.centers.Sum(cross).Gradient(varianceGradient, x)
+	p.centers.Gradient(meanGradient, pulls, x)
 	if variance < 0 {
 		clear(varianceGradient)
-		variance = 0
+		return mean, 0
 	}
+	p.centers.Gradient(varianceGradient, at.slope, x)
 	return mean, variance
 }
 

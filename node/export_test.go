@@ -113,3 +113,8 @@ func (h *Hub) Registrations() int { return h.server.Policy().Registrations() }
 // Places bounds how many nodes can be reached through the hub. It is called after Start and
 // before anybody comes.
 func (h *Hub) Places(most int) { h.server.Policy().LimitReservations(most) }
+
+// Chosen returns the authors whose announced shares the session fetches.
+func (s *Session) Chosen(ctx context.Context) (chosen []peer.ID, large bool, err error) {
+	return chosen, large, s.do(ctx, func(time.Time) { chosen, large = s.agent.Chosen(), s.agent.Large() })
+}

@@ -119,3 +119,8 @@ func (s *Session) ShareBytes(ctx context.Context) (bytes int, err error) {
 	err = s.doWithAgent(ctx, func(a *agent.Agent, _ time.Time) { bytes = a.Capacity().Bytes })
 	return bytes, err
 }
+
+// Chosen returns the authors whose announced shares the session fetches.
+func (s *Session) Chosen(ctx context.Context) (chosen []peer.ID, large bool, err error) {
+	return chosen, large, s.do(ctx, func(time.Time) { chosen, large = s.agent.Chosen(), s.agent.Large() })
+}

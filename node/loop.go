@@ -118,6 +118,9 @@ func (s *Session) carryOut(ready agent.Ready, wake *time.Timer) error {
 	for _, message := range ready.Send {
 		s.topic.Send(message)
 	}
+	if len(ready.Fetch) > 0 {
+		s.topic.FetchAuthors(ready.Fetch)
+	}
 	for _, answer := range ready.Answers {
 		s.waiting[answer.Request] <- answer // the channel has a buffer of one
 		delete(s.waiting, answer.Request)

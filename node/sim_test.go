@@ -56,6 +56,8 @@ type fleet struct {
 	peers []string
 	build func(*node.Node) // called before the node starts
 
+	newHost func() host.Host // nil: newQUICHost
+
 	mu   sync.Mutex
 	sent map[peer.ID]time.Time // when the node last sent weights
 }
@@ -90,8 +92,8 @@ func inSimulation(t *testing.T, test func(t *testing.T, f *fleet)) {
 	})
 }
 
-// add starts a node that knows nobody yet.
-func (f *fleet) add() *simulated {
+// newQUICHost returns a host on the simulated network.
+func (f *fleet) newQUICHost() host.Host {
 	f.t.Helper()
 	link := simnet.LinkSettings{BitsPerSecond: 20 * simlibp2p.OneMbps}
 	address := fmt.Sprintf("/ip4/%s/udp/8000/quic-v1", simnet.IntToPublicIPv4(f.started))
@@ -105,6 +107,17 @@ func (f *fleet) add() *simulated {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	return h
+}
+
+// add starts a node that knows nobody yet.
+func (f *fleet) add() *simulated {
+	f.t.Helper()
+	newHost, err := f.newQUICHost, error(nil)
+	if f.newHost != nil {
+		newHost = f.newHost
+	}
+	h := newHost()
 	s := &simulated{fleet: f, host: h, node: &node.Node{Strategies: all.Strategies(), Dir: f.t.TempDir(), Host: h, Peers: f.peers}, got: map[peer.ID]time.Time{}}
 	f.started++
 	f.nodes = append(f.nodes, s)

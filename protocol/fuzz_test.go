@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/internal/fbotest"
 )
 
@@ -48,7 +50,22 @@ func FuzzDecodeContribution(f *testing.F) {
 }
 
 func FuzzDecodePresence(f *testing.F) {
-	presences().fuzz(f, Presence{Members: MembersOf(idsOf(f, 2)), Leaving: true}, nil)
+	announced := Announcement{Kind: "weights", Slot: 1, Stamp: Stamp{2, 3}, Digest: [DigestBytes]byte{1, 2}, TTL: time.Hour}
+	payload, err := Presence{Members: Members{Count: 300}, Newest: []Announcement{announced}}.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(payload)
+	presences().fuzz(f, Presence{Members: MembersOf(idsOf(f, 2)), Leaving: true}, func(t *testing.T, p *Presence) {
+		if len(p.Newest) > MaxAnnouncements {
+			t.Fatalf("accepted %d announcements", len(p.Newest))
+		}
+		for _, a := range p.Newest {
+			if a.Epoch == 0 || a.Sequence == 0 || a.TTL < time.Second || a.TTL > MaxTTL || a.Kind == "" || len(a.Kind) > MaxKindBytes {
+				t.Fatalf("accepted %+v", a)
+			}
+		}
+	})
 }
 
 func FuzzReadSyncRequest(f *testing.F) {
@@ -57,6 +74,8 @@ func FuzzReadSyncRequest(f *testing.F) {
 	if err := WriteSyncRequest(&wire, SyncRequest{
 		Have:        []ShareID{{Key: Key{author, "weights", 0}, Stamp: Stamp{1, 2}}, {Key{author, "presence", 1}, Stamp{1, 3}, [DigestBytes]byte{1}}},
 		PeerRecords: [][]byte{[]byte("a record")},
+		Authors:     []peer.ID{author},
+		Suggest:     true,
 	}); err != nil {
 		f.Fatal(err)
 	}
@@ -66,8 +85,8 @@ func FuzzReadSyncRequest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(request.Have) > MaxShareIDs || len(request.PeerRecords) > MaxRecords {
-			t.Fatalf("accepted %d shares and %d records", len(request.Have), len(request.PeerRecords))
+		if len(request.Have) > MaxShareIDs || len(request.PeerRecords) > MaxRecords || len(request.Authors) > MaxSyncAuthors {
+			t.Fatalf("accepted %d shares, %d records and %d authors", len(request.Have), len(request.PeerRecords), len(request.Authors))
 		}
 		for _, h := range request.Have {
 			if err := h.Author.Validate(); err != nil {
@@ -79,7 +98,7 @@ func FuzzReadSyncRequest(f *testing.F) {
 
 func FuzzReadSyncItems(f *testing.F) {
 	var wire bytes.Buffer
-	for _, item := range []SyncItem{{Envelope: []byte("one"), Age: time.Second}, {}, {PeerRecord: []byte("two")}, {Envelope: []byte("three"), Age: MaxTTL}} {
+	for _, item := range []SyncItem{{Envelope: []byte("one"), Age: time.Second}, {}, {PeerRecord: []byte("two")}, {Envelope: []byte("three"), Age: MaxTTL}, {Suggested: idsOf(f, 2)}} {
 		if err := WriteSyncItem(&wire, item); err != nil {
 			f.Fatal(err)
 		}
@@ -88,8 +107,8 @@ func FuzzReadSyncItems(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		count := 0
 		_ = ReadSyncItems(bytes.NewReader(data), func(item SyncItem) error {
-			if count++; count > MaxShareIDs+MaxRecords || item.Age < 0 || len(item.Envelope) > maxItemBytes {
-				t.Fatalf("item %d: %d bytes, age %v", count, len(item.Envelope), item.Age)
+			if count++; count > MaxShareIDs+MaxRecords || item.Age < 0 || len(item.Envelope) > maxItemBytes || len(item.Suggested) > MaxSyncAuthors {
+				t.Fatalf("item %d: %d bytes, age %v, %d authors", count, len(item.Envelope), item.Age, len(item.Suggested))
 			}
 			return nil
 		})

@@ -78,7 +78,8 @@ func DecodeWeights(payload []byte, features int) (Weights, error) {
 // peers that the author considers present.
 type Presence struct {
 	Members Members
-	Leaving bool // the author is leaving the task
+	Leaving bool           // the author is leaving the task
+	Newest  []Announcement // in a large topic: the author's newest shares, at most MaxAnnouncements
 }
 
 // Members identifies a set of peers by a hash, without a list of them.
@@ -101,13 +102,17 @@ func MembersOf(ids []peer.ID) Members {
 
 // Encode returns the payload.
 func (p Presence) Encode() ([]byte, error) {
-	return proto.Marshal(&pb.Presence{MembersHash: p.Members.Hash[:], Members: uint32(p.Members.Count), Leaving: p.Leaving})
+	m := &pb.Presence{MembersHash: p.Members.Hash[:], Members: uint32(p.Members.Count), Leaving: p.Leaving}
+	for _, a := range p.Newest {
+		m.Newest = append(m.Newest, a.message())
+	}
+	return proto.Marshal(m)
 }
 
 // DecodePresence is the inverse of Encode.
 func DecodePresence(payload []byte) (Presence, error) {
-	if len(payload) > payloadOverhead {
-		return Presence{}, fmt.Errorf("%w: presence of %d bytes, the limit is %d", ErrMalformed, len(payload), payloadOverhead)
+	if limit := payloadOverhead + MaxAnnouncements*announcementBytes; len(payload) > limit {
+		return Presence{}, fmt.Errorf("%w: presence of %d bytes, the limit is %d", ErrMalformed, len(payload), limit)
 	}
 	var m pb.Presence
 	if err := proto.Unmarshal(payload, &m); err != nil {
@@ -116,8 +121,16 @@ func DecodePresence(payload []byte) (Presence, error) {
 	if len(m.MembersHash) != 32 {
 		return Presence{}, fmt.Errorf("%w: presence with a members hash of %d bytes, expected 32", ErrMalformed, len(m.MembersHash))
 	}
+	newest, err := readAnnouncements(m.Newest)
+	if err != nil {
+		return Presence{}, err
+	}
+	if limit := payloadOverhead + len(newest)*announcementBytes; len(payload) > limit {
+		return Presence{}, fmt.Errorf("%w: presence of %d bytes with %d announcements, the limit is %d", ErrMalformed, len(payload), len(newest), limit)
+	}
 	return Presence{
 		Members: Members{Hash: [32]byte(m.MembersHash), Count: int(m.Members)},
 		Leaving: m.Leaving,
+		Newest:  newest,
 	}, nil
 }

@@ -128,9 +128,15 @@ func Open(envelopeBytes []byte) (Share, error) {
 }
 
 func (s *Share) validate() error {
-	switch {
-	case !s.Task.Defined():
+	if !s.Task.Defined() {
 		return fmt.Errorf("%w: no task", ErrMalformed)
+	}
+	return s.validateFields()
+}
+
+// validateFields checks the fields that an announcement has too.
+func (s *Share) validateFields() error {
+	switch {
 	case s.Kind == "" || len(s.Kind) > MaxKindBytes:
 		return fmt.Errorf("%w: kind of %d bytes, expected 1 to %d", ErrMalformed, len(s.Kind), MaxKindBytes)
 	case s.Epoch == 0 || s.Sequence == 0:

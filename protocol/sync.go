@@ -21,7 +21,9 @@ const (
 	MaxShareIDs           = 8192 // IDs of shares in a request
 	MaxRecords            = 32   // peer records in a request or response
 	MaxEquivocationProofs = 2    // proofs against the requesting node in a request: one for each Conflict
-	MaxSyncRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxEquivocationProofs*(MaxEquivocationProofBytes+16)
+	MaxSyncAuthors        = 64   // authors in a request, and authors that a keeper suggests
+	MaxSyncRequestBytes   = 1<<20 + MaxRecords*(MaxRecordBytes+8) + MaxEquivocationProofs*(MaxEquivocationProofBytes+16) + MaxSyncAuthors*maxAuthorBytes
+	maxAuthorBytes        = 64 // of an author's ID in a request or response
 	maxItemBytes          = MaxEnvelopeBytes + 64
 
 	maxResponseBytes = 64 << 20
@@ -68,18 +70,27 @@ type SyncRequest struct {
 	// because, if two nodes use one key, a request in the other direction could reach the other
 	// node.
 	Equivocations []SealedEquivocationProof
+
+	// Authors restricts the request to shares of these authors, at most MaxSyncAuthors. If it is empty,
+	// the request is for shares of all authors.
+	Authors []peer.ID
+
+	// Suggest asks a keeper for authors whose shares would be useful to the requesting node.
+	Suggest bool
 }
 
 // SealedEquivocationProof holds the two envelopes for OpenEquivocationProof.
 type SealedEquivocationProof struct{ First, Second []byte }
 
 // SyncItem is one item of a response. It is an envelope with a share for Open, or a peer record for
-// OpenRecord, or two envelopes for OpenEquivocationProof.
+// OpenRecord, or two envelopes for OpenEquivocationProof, or the suggestion of a keeper.
 type SyncItem struct {
 	Envelope            []byte
 	Age                 time.Duration // time since the sender of the item accepted the share, in whole seconds
 	PeerRecord          []byte
 	ConflictingEnvelope []byte // second envelope of an EquivocationProof; the first is Envelope
+
+	Suggested []peer.ID // authors that a keeper suggests, best first; at most MaxSyncAuthors
 }
 
 // ProofItem returns the item with a proof of equivocation.
@@ -87,10 +98,12 @@ func ProofItem(c EquivocationProof) SyncItem {
 	return SyncItem{Envelope: c.First.Envelope, ConflictingEnvelope: c.Second.Envelope, Age: MaxTTL}
 }
 
-// WriteSyncRequest writes a request with the first MaxShareIDs IDs, the first MaxRecords records
-// and the first MaxEquivocationProofs proofs.
+// WriteSyncRequest writes a request with the first MaxShareIDs IDs, the first MaxRecords records,
+// the first MaxEquivocationProofs proofs and the first MaxSyncAuthors authors.
 func WriteSyncRequest(w io.Writer, request SyncRequest) error {
-	m := &pb.SyncRequest{PeerRecords: request.PeerRecords[:min(len(request.PeerRecords), MaxRecords)]}
+	m := &pb.SyncRequest{
+		PeerRecords: request.PeerRecords[:min(len(request.PeerRecords), MaxRecords)], Authors: authorBytes(request.Authors), Suggest: request.Suggest,
+	}
 	for _, h := range request.Have[:min(len(request.Have), MaxShareIDs)] {
 		m.Have = append(m.Have, &pb.ShareID{
 			Author: []byte(h.Author), Kind: h.Kind, Slot: h.Slot, Epoch: h.Epoch, Sequence: h.Sequence, Digest: h.Digest[:],
@@ -106,14 +119,18 @@ func WriteSyncRequest(w io.Writer, request SyncRequest) error {
 // ReadSyncRequest reads a request that WriteSyncRequest has written.
 func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 	var m pb.SyncRequest
-	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxShareIDs+MaxRecords+MaxEquivocationProofs); err != nil {
+	if err := unmarshalCounted(r, &m, MaxSyncRequestBytes, MaxShareIDs+MaxRecords+MaxEquivocationProofs+MaxSyncAuthors+1); err != nil {
 		return SyncRequest{}, fmt.Errorf("sync request: %w", err)
 	}
 	if len(m.Have) > MaxShareIDs || len(m.PeerRecords) > MaxRecords || len(m.Equivocations) > MaxEquivocationProofs {
 		return SyncRequest{}, fmt.Errorf("sync request: %w: %d shares, %d records and %d proofs, the limits are %d, %d and %d",
 			ErrMalformed, len(m.Have), len(m.PeerRecords), len(m.Equivocations), MaxShareIDs, MaxRecords, MaxEquivocationProofs)
 	}
-	request := SyncRequest{Have: make([]ShareID, len(m.Have)), PeerRecords: m.PeerRecords}
+	authors, err := readAuthors(m.Authors)
+	if err != nil {
+		return SyncRequest{}, fmt.Errorf("sync request: %w", err)
+	}
+	request := SyncRequest{Have: make([]ShareID, len(m.Have)), PeerRecords: m.PeerRecords, Authors: authors, Suggest: m.Suggest}
 	for i, h := range m.Have {
 		author, err := peer.IDFromBytes(h.Author)
 		if err != nil {
@@ -128,6 +145,28 @@ func ReadSyncRequest(r io.Reader) (SyncRequest, error) {
 		request.Equivocations = append(request.Equivocations, SealedEquivocationProof{First: c.First, Second: c.Second})
 	}
 	return request, nil
+}
+
+func authorBytes(ids []peer.ID) [][]byte {
+	var list [][]byte
+	for _, id := range ids[:min(len(ids), MaxSyncAuthors)] {
+		list = append(list, []byte(id))
+	}
+	return list
+}
+
+func readAuthors(list [][]byte) (ids []peer.ID, err error) {
+	if len(list) > MaxSyncAuthors {
+		return nil, fmt.Errorf("%w: %d authors, the limit is %d", ErrMalformed, len(list), MaxSyncAuthors)
+	}
+	for _, data := range list {
+		id, err := peer.IDFromBytes(data)
+		if err != nil || len(data) > maxAuthorBytes {
+			return nil, fmt.Errorf("%w: author of %d bytes is no peer ID", ErrMalformed, len(data))
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // unmarshalCounted reads and decodes a message. It rejects a message with too many fields before
@@ -190,6 +229,7 @@ func WriteSyncItem(w io.Writer, item SyncItem) error {
 		PeerRecord: item.PeerRecord,
 
 		ConflictingEnvelope: item.ConflictingEnvelope,
+		Suggested:           authorBytes(item.Suggested),
 	})
 	return err
 }
@@ -208,7 +248,11 @@ func ReadSyncItems(r io.Reader, accept func(SyncItem) error) error {
 		if err != nil {
 			return fmt.Errorf("sync response: %w", err)
 		}
-		item := SyncItem{Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, PeerRecord: m.PeerRecord, ConflictingEnvelope: m.ConflictingEnvelope}
+		suggested, err := readAuthors(m.Suggested)
+		if err != nil {
+			return fmt.Errorf("sync response: %w", err)
+		}
+		item := SyncItem{Suggested: suggested, Envelope: m.Envelope, Age: time.Duration(m.AgeSeconds) * time.Second, PeerRecord: m.PeerRecord, ConflictingEnvelope: m.ConflictingEnvelope}
 		if err := accept(item); err != nil {
 			return err
 		}

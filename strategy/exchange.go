@@ -29,6 +29,14 @@ type Exchange interface {
 	Step(view View, in Input) []Output
 }
 
+// Announceable is an optional interface of an Exchange. MayAnnounce reports whether agents lose little
+// if each reads the shares of some agents only. In a large topic an agent then announces its shares of
+// this exchange in place of gossiping them ([View].Large). It is not for exchanges
+// in which every agent needs the shares of all, such as rounds, sums and private releases.
+type Announceable interface {
+	MayAnnounce() bool
+}
+
 // Input is an event that the agent passes to Exchange.Step. The types below implement it.
 type Input interface{ input() }
 

@@ -3,7 +3,8 @@ package strategy
 import "github.com/libp2p/go-libp2p/core/peer"
 
 // PeerWeigher is an optional interface of a Strategy that weights each peer by how well its shares
-// predict the agent's own outcomes. The weights are only displayed.
+// predict the agent's own outcomes. In a large topic the agent chooses by them whose shares it fetches;
+// otherwise they are only displayed.
 type PeerWeigher interface {
 	// PeerWeights returns the weights of all peers whose shares the strategy uses, in no particular
 	// order. It may take as long as Suggest.

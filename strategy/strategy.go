@@ -24,6 +24,7 @@ type View struct {
 	Results         map[string]any   // the latest Result of each exchange, by the name of the exchange
 	MaxObservations int              // maximum number of observations that an exact model learns from; 0 means DefaultMaxObservations
 	PriorDesigns    []task.Design    // designs that the user expects to be near-optimal
+	Large           bool             // the topic is large: agents announce their shares by presence messages, and fetch those of some authors
 
 	// Objectives are the posteriors of all objectives of a task with several, in the order of
 	// task.ObjectiveOutputs; the first is Posterior. It is nil until each has an observation, and for a

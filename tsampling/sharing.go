@@ -51,7 +51,10 @@ type Sharing struct {
 	done    bool // only in one-shot mode: the share has been sent, perhaps in an earlier run
 }
 
-var _ strategy.Exchange = (*Sharing)(nil)
+var (
+	_ strategy.Exchange     = (*Sharing)(nil)
+	_ strategy.Announceable = (*Sharing)(nil)
+)
 
 // NewSharing returns the exchange of one agent on a task of type fts.
 func NewSharing(t *task.Task) *Sharing {
@@ -107,6 +110,9 @@ func (s *Sharing) ttl() time.Duration {
 
 // Name implements strategy.Exchange.
 func (*Sharing) Name() string { return protocol.WeightsKind }
+
+// MayAnnounce implements strategy.Announceable: each design uses the draw of one peer at most.
+func (*Sharing) MayAnnounce() bool { return true }
 
 // Decode implements strategy.Exchange. The value is a protocol.Weights. Decode rejects DP releases.
 func (s *Sharing) Decode(payload []byte) (any, error) {

@@ -86,6 +86,9 @@ type Config struct {
 	shares     bool                // whether the task's strategy shares information
 	disclosure strategy.Disclosure // the task's disclosure
 
+	// Large has the limits of announce and fetch in large topics.
+	Large LargeTopic
+
 	// Strategies must contain the task's strategy. Required.
 	Strategies strategy.Set
 
@@ -120,6 +123,9 @@ func (c *Config) validate() error {
 	}
 	if c.MaxObservations < strategy.MinMaxObservations {
 		return fmt.Errorf("Config.MaxObservations is %d, expected %d or more", c.MaxObservations, strategy.MinMaxObservations)
+	}
+	if err := c.Large.complete(); err != nil {
+		return err
 	}
 	if c.MaxAttempts < 0 {
 		return fmt.Errorf("Config.MaxAttempts is %d, expected 1 or more", c.MaxAttempts)
@@ -189,6 +195,7 @@ type Agent struct {
 	replies   replies
 	shares    shares
 	evidence  evidence
+	topic     announcing
 	peers     contacts
 	former    []FormerShare // shares of the task that this one continues
 	models    []*model      // the objective's model is first
@@ -256,6 +263,7 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 		claims:    map[uint64]Claim{},
 		forecasts: map[uint64]*strategy.Forecast{},
 		shares:    newShares(self, cfg.Named()...),
+		topic:     newAnnouncing(cfg.Seed, mayAnnounce(cfg.Strategy, exchanges.byName)),
 		peers:     newContacts(),
 		held:      cfg.Hold && follows(cfg.Strategy),
 		born:      now,
@@ -370,7 +378,7 @@ func (a *Agent) warn(format string, args ...any) {
 // Ready returns the outputs since the last call and clears them.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
-	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd())
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd(), a.topic.next)
 	a.ready = Ready{}
 	return ready
 }
@@ -385,6 +393,8 @@ func (a *Agent) Tick(now time.Time) {
 		}}, id)
 	}
 	a.endLeases(now)
+	a.measure(now)
+	a.fetchDue(now)
 	for _, timer := range a.exchanges.due(now) {
 		a.step(now, timer.exchange, strategy.Timer{Name: timer.name})
 	}
@@ -472,5 +482,6 @@ func (a *Agent) view(now time.Time) strategy.View {
 		Results:         a.exchanges.results,
 		MaxObservations: a.cfg.MaxObservations,
 		PriorDesigns:    a.cfg.PriorDesigns,
+		Large:           a.topic.large,
 	}
 }

@@ -8,7 +8,8 @@
 // and sync them BEFORE all other fields, because a trial under evaluation and a share that a peer
 // received must survive a crash. If the journal fails, stop: the agent's state is ahead of the disk.
 // Run each Work outside the agent's goroutine, since it may take seconds, and pass its result to Done,
-// unless the agent is no longer used. Call Tick at the time Wake. All methods must be called from one
+// unless the agent is no longer used. Request the shares of the authors in Fetch, and answer requests with
+// Answer. Call Tick at the time Wake. All methods must be called from one
 // goroutine at a time, with a clock that does not go backwards.
 //
 // # Panics

@@ -191,6 +191,8 @@ func (a *Agent) publish(now time.Time, kind string, p strategy.Publish) {
 	}
 	a.shares.keep(&held{Share: strategy.Share{Share: share}, accepted: now, expires: now.Add(share.TTL), ephemeral: p.Ephemeral}, now, Source{})
 	a.counts.Sent[kind]++
-	a.ready.Publish = append(a.ready.Publish, share)
+	if !a.topic.large || kind == presence.Kind { // in a large topic the next presence message announces it
+		a.ready.Publish = append(a.ready.Publish, share)
+	}
 	a.event(Event{Type: ShareSent, Kind: kind, Stamp: &share.Stamp, Bytes: len(share.Envelope)})
 }

@@ -18,11 +18,12 @@ type Ready struct {
 	Records    []Record         // 1. write to the journal, and sync
 	Publish    []protocol.Share // 2. send to all peers
 	Send       []Direct         // 3. send to one peer each
-	Answers    []Answer         // 4. return to the callers of Ask
-	Work       []Work           // 5. run outside the agent, then call Done
-	Events     []Event          // 6. show to the user
-	PeerShares bool             // 7. the result of PeerShares has changed; store it when idle
-	Wake       time.Time        // 8. call Tick at this time; zero: never
+	Fetch      []peer.ID        // 4. request the shares of these authors (RequestOf), from them or from others
+	Answers    []Answer         // 5. return to the callers of Ask
+	Work       []Work           // 6. run outside the agent, then call Done
+	Events     []Event          // 7. show to the user
+	PeerShares bool             // 8. the result of PeerShares has changed; store it when idle
+	Wake       time.Time        // 9. call Tick at this time; zero: never
 }
 
 // Direct is a direct message of an exchange.

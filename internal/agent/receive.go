@@ -62,6 +62,11 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	if share.Slot != slot {
 		return Stale, nil // no violation: a newer version of the program may have further slots
 	}
+	if share.Epoch > a.shares.void[share.Author] && a.contradicts(share, value) {
+		a.shares.distrust(share.Author, share.Epoch)
+		a.ready.PeerShares = true
+		return Equivocation, fmt.Errorf("%s announced another share with stamp %v than it has published", share.Author, share.Stamp)
+	}
 	result, err := a.shares.judge(now, share, by)
 	if result == Equivocation {
 		a.ready.PeerShares = true
@@ -77,6 +82,10 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	a.ready.PeerShares = a.ready.PeerShares || isCached(share)
 	if !repeated {
 		a.step(now, share.Kind, strategy.Received{Share: received})
+	}
+	if share.Kind == presence.Kind {
+		a.measure(now)
+		a.consider(now, share.Author)
 	}
 	return Accepted, nil
 }

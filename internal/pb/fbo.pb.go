@@ -1800,6 +1800,7 @@ type Presence struct {
 	MembersHash   []byte                 `protobuf:"bytes,1,opt,name=members_hash,json=membersHash,proto3" json:"members_hash,omitempty"` // SHA-256 over the sorted peer IDs the author sees present, itself among them
 	Members       uint32                 `protobuf:"varint,2,opt,name=members,proto3" json:"members,omitempty"`
 	Leaving       bool                   `protobuf:"varint,3,opt,name=leaving,proto3" json:"leaving,omitempty"`
+	Newest        []*Announcement        `protobuf:"bytes,4,rep,name=newest,proto3" json:"newest,omitempty"` // in a large topic: the author's newest shares, which it does not gossip
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1855,6 +1856,98 @@ func (x *Presence) GetLeaving() bool {
 	return false
 }
 
+func (x *Presence) GetNewest() []*Announcement {
+	if x != nil {
+		return x.Newest
+	}
+	return nil
+}
+
+// Announcement names a share of the author of the message, without its payload.
+type Announcement struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	Slot          uint64                 `protobuf:"varint,2,opt,name=slot,proto3" json:"slot,omitempty"`
+	Epoch         uint64                 `protobuf:"varint,3,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Sequence      uint64                 `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	Digest        []byte                 `protobuf:"bytes,5,opt,name=digest,proto3" json:"digest,omitempty"`                            // as in a ShareID
+	TtlSeconds    uint32                 `protobuf:"varint,6,opt,name=ttl_seconds,json=ttlSeconds,proto3" json:"ttl_seconds,omitempty"` // that of the share
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Announcement) Reset() {
+	*x = Announcement{}
+	mi := &file_fbo_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Announcement) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Announcement) ProtoMessage() {}
+
+func (x *Announcement) ProtoReflect() protoreflect.Message {
+	mi := &file_fbo_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Announcement.ProtoReflect.Descriptor instead.
+func (*Announcement) Descriptor() ([]byte, []int) {
+	return file_fbo_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *Announcement) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Announcement) GetSlot() uint64 {
+	if x != nil {
+		return x.Slot
+	}
+	return 0
+}
+
+func (x *Announcement) GetEpoch() uint64 {
+	if x != nil {
+		return x.Epoch
+	}
+	return 0
+}
+
+func (x *Announcement) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *Announcement) GetDigest() []byte {
+	if x != nil {
+		return x.Digest
+	}
+	return nil
+}
+
+func (x *Announcement) GetTtlSeconds() uint32 {
+	if x != nil {
+		return x.TtlSeconds
+	}
+	return 0
+}
+
 // ShareID names one share that a node has; the request of the sync stream lists them.
 type ShareID struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -1870,7 +1963,7 @@ type ShareID struct {
 
 func (x *ShareID) Reset() {
 	*x = ShareID{}
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1882,7 +1975,7 @@ func (x *ShareID) String() string {
 func (*ShareID) ProtoMessage() {}
 
 func (x *ShareID) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[28]
+	mi := &file_fbo_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1895,7 +1988,7 @@ func (x *ShareID) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShareID.ProtoReflect.Descriptor instead.
 func (*ShareID) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{28}
+	return file_fbo_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ShareID) GetAuthor() []byte {
@@ -1951,7 +2044,7 @@ type EquivocationProof struct {
 
 func (x *EquivocationProof) Reset() {
 	*x = EquivocationProof{}
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1963,7 +2056,7 @@ func (x *EquivocationProof) String() string {
 func (*EquivocationProof) ProtoMessage() {}
 
 func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[29]
+	mi := &file_fbo_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1976,7 +2069,7 @@ func (x *EquivocationProof) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EquivocationProof.ProtoReflect.Descriptor instead.
 func (*EquivocationProof) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{29}
+	return file_fbo_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *EquivocationProof) GetFirst() []byte {
@@ -1998,13 +2091,15 @@ type SyncRequest struct {
 	Have          []*ShareID             `protobuf:"bytes,1,rep,name=have,proto3" json:"have,omitempty"`
 	PeerRecords   [][]byte               `protobuf:"bytes,2,rep,name=peer_records,json=peerRecords,proto3" json:"peer_records,omitempty"` // peer records that the asking node knows, its own first
 	Equivocations []*EquivocationProof   `protobuf:"bytes,3,rep,name=equivocations,proto3" json:"equivocations,omitempty"`                // of the asking node itself
+	Authors       [][]byte               `protobuf:"bytes,4,rep,name=authors,proto3" json:"authors,omitempty"`                            // only shares of these authors are asked for; none: of all
+	Suggest       bool                   `protobuf:"varint,5,opt,name=suggest,proto3" json:"suggest,omitempty"`                           // asks a keeper which authors would be of use
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SyncRequest) Reset() {
 	*x = SyncRequest{}
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2016,7 +2111,7 @@ func (x *SyncRequest) String() string {
 func (*SyncRequest) ProtoMessage() {}
 
 func (x *SyncRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[30]
+	mi := &file_fbo_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2029,7 +2124,7 @@ func (x *SyncRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncRequest.ProtoReflect.Descriptor instead.
 func (*SyncRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{30}
+	return file_fbo_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SyncRequest) GetHave() []*ShareID {
@@ -2053,6 +2148,20 @@ func (x *SyncRequest) GetEquivocations() []*EquivocationProof {
 	return nil
 }
 
+func (x *SyncRequest) GetAuthors() [][]byte {
+	if x != nil {
+		return x.Authors
+	}
+	return nil
+}
+
+func (x *SyncRequest) GetSuggest() bool {
+	if x != nil {
+		return x.Suggest
+	}
+	return false
+}
+
 // SyncItem is one share that the asking node lacked, or one peer record; a
 // response is a sequence of them.
 type SyncItem struct {
@@ -2061,13 +2170,14 @@ type SyncItem struct {
 	AgeSeconds          uint32                 `protobuf:"varint,2,opt,name=age_seconds,json=ageSeconds,proto3" json:"age_seconds,omitempty"` // since the answering node accepted it
 	PeerRecord          []byte                 `protobuf:"bytes,3,opt,name=peer_record,json=peerRecord,proto3" json:"peer_record,omitempty"`
 	ConflictingEnvelope []byte                 `protobuf:"bytes,4,opt,name=conflicting_envelope,json=conflictingEnvelope,proto3" json:"conflicting_envelope,omitempty"` // another envelope, which proves equivocation with the first one; then the age is that of shares that have run out
+	Suggested           [][]byte               `protobuf:"bytes,5,rep,name=suggested,proto3" json:"suggested,omitempty"`                                                // authors that a keeper suggests, best first
 	unknownFields       protoimpl.UnknownFields
 	sizeCache           protoimpl.SizeCache
 }
 
 func (x *SyncItem) Reset() {
 	*x = SyncItem{}
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2079,7 +2189,7 @@ func (x *SyncItem) String() string {
 func (*SyncItem) ProtoMessage() {}
 
 func (x *SyncItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[31]
+	mi := &file_fbo_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2092,7 +2202,7 @@ func (x *SyncItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncItem.ProtoReflect.Descriptor instead.
 func (*SyncItem) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{31}
+	return file_fbo_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SyncItem) GetEnvelope() []byte {
@@ -2123,6 +2233,13 @@ func (x *SyncItem) GetConflictingEnvelope() []byte {
 	return nil
 }
 
+func (x *SyncItem) GetSuggested() [][]byte {
+	if x != nil {
+		return x.Suggested
+	}
+	return nil
+}
+
 // RendezvousRequest is what a node sends to a hub about one of its tasks.
 type RendezvousRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2134,7 +2251,7 @@ type RendezvousRequest struct {
 
 func (x *RendezvousRequest) Reset() {
 	*x = RendezvousRequest{}
-	mi := &file_fbo_proto_msgTypes[32]
+	mi := &file_fbo_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2263,7 @@ func (x *RendezvousRequest) String() string {
 func (*RendezvousRequest) ProtoMessage() {}
 
 func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[32]
+	mi := &file_fbo_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2276,7 @@ func (x *RendezvousRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousRequest.ProtoReflect.Descriptor instead.
 func (*RendezvousRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{32}
+	return file_fbo_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *RendezvousRequest) GetTask() []byte {
@@ -2186,7 +2303,7 @@ type RendezvousResponse struct {
 
 func (x *RendezvousResponse) Reset() {
 	*x = RendezvousResponse{}
-	mi := &file_fbo_proto_msgTypes[33]
+	mi := &file_fbo_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2198,7 +2315,7 @@ func (x *RendezvousResponse) String() string {
 func (*RendezvousResponse) ProtoMessage() {}
 
 func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[33]
+	mi := &file_fbo_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2211,7 +2328,7 @@ func (x *RendezvousResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RendezvousResponse.ProtoReflect.Descriptor instead.
 func (*RendezvousResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{33}
+	return file_fbo_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *RendezvousResponse) GetPeerRecords() [][]byte {
@@ -2231,7 +2348,7 @@ type TaskMismatchRequest struct {
 
 func (x *TaskMismatchRequest) Reset() {
 	*x = TaskMismatchRequest{}
-	mi := &file_fbo_proto_msgTypes[34]
+	mi := &file_fbo_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2243,7 +2360,7 @@ func (x *TaskMismatchRequest) String() string {
 func (*TaskMismatchRequest) ProtoMessage() {}
 
 func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[34]
+	mi := &file_fbo_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2256,7 +2373,7 @@ func (x *TaskMismatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchRequest.ProtoReflect.Descriptor instead.
 func (*TaskMismatchRequest) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{34}
+	return file_fbo_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *TaskMismatchRequest) GetNameHash() []byte {
@@ -2276,7 +2393,7 @@ type TaskMismatchResponse struct {
 
 func (x *TaskMismatchResponse) Reset() {
 	*x = TaskMismatchResponse{}
-	mi := &file_fbo_proto_msgTypes[35]
+	mi := &file_fbo_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2288,7 +2405,7 @@ func (x *TaskMismatchResponse) String() string {
 func (*TaskMismatchResponse) ProtoMessage() {}
 
 func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fbo_proto_msgTypes[35]
+	mi := &file_fbo_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2301,7 +2418,7 @@ func (x *TaskMismatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TaskMismatchResponse.ProtoReflect.Descriptor instead.
 func (*TaskMismatchResponse) Descriptor() ([]byte, []int) {
-	return file_fbo_proto_rawDescGZIP(), []int{35}
+	return file_fbo_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TaskMismatchResponse) GetTasks() [][]byte {
@@ -2444,11 +2561,20 @@ const file_fbo_proto_rawDesc = "" +
 	"\arelease\x18\x01 \x01(\rR\arelease\x12\x14\n" +
 	"\x05round\x18\x02 \x01(\rR\x05round\"%\n" +
 	"\aReceipt\x12\x1a\n" +
-	"\breleases\x18\x01 \x01(\fR\breleases\"a\n" +
+	"\breleases\x18\x01 \x01(\fR\breleases\"\x8f\x01\n" +
 	"\bPresence\x12!\n" +
 	"\fmembers_hash\x18\x01 \x01(\fR\vmembersHash\x12\x18\n" +
 	"\amembers\x18\x02 \x01(\rR\amembers\x12\x18\n" +
-	"\aleaving\x18\x03 \x01(\bR\aleaving\"\x93\x01\n" +
+	"\aleaving\x18\x03 \x01(\bR\aleaving\x12,\n" +
+	"\x06newest\x18\x04 \x03(\v2\x14.fbo.v1.AnnouncementR\x06newest\"\xa1\x01\n" +
+	"\fAnnouncement\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04slot\x18\x02 \x01(\x04R\x04slot\x12\x14\n" +
+	"\x05epoch\x18\x03 \x01(\x04R\x05epoch\x12\x1a\n" +
+	"\bsequence\x18\x04 \x01(\x04R\bsequence\x12\x16\n" +
+	"\x06digest\x18\x05 \x01(\fR\x06digest\x12\x1f\n" +
+	"\vttl_seconds\x18\x06 \x01(\rR\n" +
+	"ttlSeconds\"\x93\x01\n" +
 	"\aShareID\x12\x16\n" +
 	"\x06author\x18\x01 \x01(\fR\x06author\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
@@ -2458,18 +2584,21 @@ const file_fbo_proto_rawDesc = "" +
 	"\x06digest\x18\x06 \x01(\fR\x06digest\"A\n" +
 	"\x11EquivocationProof\x12\x14\n" +
 	"\x05first\x18\x01 \x01(\fR\x05first\x12\x16\n" +
-	"\x06second\x18\x02 \x01(\fR\x06second\"\x96\x01\n" +
+	"\x06second\x18\x02 \x01(\fR\x06second\"\xca\x01\n" +
 	"\vSyncRequest\x12#\n" +
 	"\x04have\x18\x01 \x03(\v2\x0f.fbo.v1.ShareIDR\x04have\x12!\n" +
 	"\fpeer_records\x18\x02 \x03(\fR\vpeerRecords\x12?\n" +
-	"\requivocations\x18\x03 \x03(\v2\x19.fbo.v1.EquivocationProofR\requivocations\"\x9b\x01\n" +
+	"\requivocations\x18\x03 \x03(\v2\x19.fbo.v1.EquivocationProofR\requivocations\x12\x18\n" +
+	"\aauthors\x18\x04 \x03(\fR\aauthors\x12\x18\n" +
+	"\asuggest\x18\x05 \x01(\bR\asuggest\"\xb9\x01\n" +
 	"\bSyncItem\x12\x1a\n" +
 	"\benvelope\x18\x01 \x01(\fR\benvelope\x12\x1f\n" +
 	"\vage_seconds\x18\x02 \x01(\rR\n" +
 	"ageSeconds\x12\x1f\n" +
 	"\vpeer_record\x18\x03 \x01(\fR\n" +
 	"peerRecord\x121\n" +
-	"\x14conflicting_envelope\x18\x04 \x01(\fR\x13conflictingEnvelope\"H\n" +
+	"\x14conflicting_envelope\x18\x04 \x01(\fR\x13conflictingEnvelope\x12\x1c\n" +
+	"\tsuggested\x18\x05 \x03(\fR\tsuggested\"H\n" +
 	"\x11RendezvousRequest\x12\x12\n" +
 	"\x04task\x18\x01 \x01(\fR\x04task\x12\x1f\n" +
 	"\vpeer_record\x18\x02 \x01(\fR\n" +
@@ -2493,7 +2622,7 @@ func file_fbo_proto_rawDescGZIP() []byte {
 	return file_fbo_proto_rawDescData
 }
 
-var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_fbo_proto_msgTypes = make([]protoimpl.MessageInfo, 37)
 var file_fbo_proto_goTypes = []any{
 	(*Share)(nil),                // 0: fbo.v1.Share
 	(*Weights)(nil),              // 1: fbo.v1.Weights
@@ -2523,14 +2652,15 @@ var file_fbo_proto_goTypes = []any{
 	(*Contribution)(nil),         // 25: fbo.v1.Contribution
 	(*Receipt)(nil),              // 26: fbo.v1.Receipt
 	(*Presence)(nil),             // 27: fbo.v1.Presence
-	(*ShareID)(nil),              // 28: fbo.v1.ShareID
-	(*EquivocationProof)(nil),    // 29: fbo.v1.EquivocationProof
-	(*SyncRequest)(nil),          // 30: fbo.v1.SyncRequest
-	(*SyncItem)(nil),             // 31: fbo.v1.SyncItem
-	(*RendezvousRequest)(nil),    // 32: fbo.v1.RendezvousRequest
-	(*RendezvousResponse)(nil),   // 33: fbo.v1.RendezvousResponse
-	(*TaskMismatchRequest)(nil),  // 34: fbo.v1.TaskMismatchRequest
-	(*TaskMismatchResponse)(nil), // 35: fbo.v1.TaskMismatchResponse
+	(*Announcement)(nil),         // 28: fbo.v1.Announcement
+	(*ShareID)(nil),              // 29: fbo.v1.ShareID
+	(*EquivocationProof)(nil),    // 30: fbo.v1.EquivocationProof
+	(*SyncRequest)(nil),          // 31: fbo.v1.SyncRequest
+	(*SyncItem)(nil),             // 32: fbo.v1.SyncItem
+	(*RendezvousRequest)(nil),    // 33: fbo.v1.RendezvousRequest
+	(*RendezvousResponse)(nil),   // 34: fbo.v1.RendezvousResponse
+	(*TaskMismatchRequest)(nil),  // 35: fbo.v1.TaskMismatchRequest
+	(*TaskMismatchResponse)(nil), // 36: fbo.v1.TaskMismatchResponse
 }
 var file_fbo_proto_depIdxs = []int32{
 	3,  // 0: fbo.v1.Candidate.point:type_name -> fbo.v1.Point
@@ -2549,13 +2679,14 @@ var file_fbo_proto_depIdxs = []int32{
 	21, // 13: fbo.v1.FairMessage.progress:type_name -> fbo.v1.Progress
 	22, // 14: fbo.v1.FairMessage.notices:type_name -> fbo.v1.Notice
 	24, // 15: fbo.v1.Comparison.verdict:type_name -> fbo.v1.Verdict
-	28, // 16: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
-	29, // 17: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	28, // 16: fbo.v1.Presence.newest:type_name -> fbo.v1.Announcement
+	29, // 17: fbo.v1.SyncRequest.have:type_name -> fbo.v1.ShareID
+	30, // 18: fbo.v1.SyncRequest.equivocations:type_name -> fbo.v1.EquivocationProof
+	19, // [19:19] is the sub-list for method output_type
+	19, // [19:19] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_fbo_proto_init() }
@@ -2579,7 +2710,7 @@ func file_fbo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fbo_proto_rawDesc), len(file_fbo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   37,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -114,6 +114,12 @@ func (i interned) Decode(payload []byte) (any, error) {
 	return s.value, s.err
 }
 
+// MayAnnounce implements strategy.Announceable.
+func (i interned) MayAnnounce() bool {
+	e, ok := i.Exchange.(strategy.Announceable)
+	return ok && e.MayAnnounce()
+}
+
 // join starts the agent and its evaluators.
 func (m *member) join() {
 	exchanges := slices.Clone(m.Exchanges)
@@ -142,6 +148,7 @@ func (m *member) join() {
 		Model:      m.run.Model,
 		Strategy:   m.Strategy,
 		Exchanges:  exchanges,
+		Large:      m.run.largeTopic(),
 	}, nil, m.run.clock())
 	if err != nil {
 		m.fail(err)
@@ -225,6 +232,9 @@ func (m *member) carryOut() {
 	}
 	for _, message := range ready.Send {
 		m.send(message)
+	}
+	for _, author := range ready.Fetch {
+		m.run.fetchAuthor(m, author)
 	}
 	for _, answer := range ready.Answers {
 		if answer.Err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -189,6 +190,8 @@ func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 				r.deliver(from, to, s, r.network.retry(from, to, r.now), true)
 			}
 		default:
+			r.members[to].result.Gossiped++
+			r.members[to].result.GossipedBytes += int64(len(s.share.Envelope))
 			r.delivering = s
 			r.members[to].receive(s.share, r.now-s.at)
 			r.delivering = nil
@@ -204,6 +207,9 @@ func (r *run) fetch(to int) {
 			return a.share.Stamp.Compare(b.share.Stamp)
 		})
 		for _, s := range shares {
+			if r.Network.Authors > 0 && s.share.Kind != presence.Kind {
+				continue
+			}
 			r.deliver(from, to, s, r.network.delay(), false)
 		}
 	}

@@ -143,6 +143,11 @@ type Network struct {
 	// ones. Direct messages reach all members that Receives does not exclude.
 	Degree int
 
+	// Authors, if it is not 0, makes the topic large as soon as half of the members, or more than 128, are
+	// present: members announce their shares, and each fetches those of at most this many authors (agent.LargeTopic).
+	// 0 means that all shares are gossiped, whatever the number of members.
+	Authors int `json:",omitempty"`
+
 	// Partitions cut the network into parts. Members i and j can exchange messages only if i and j
 	// leave the same remainder on division by Parts.
 	Partitions []Partition
@@ -194,8 +199,8 @@ func (s *Scenario) validate() error {
 
 func (n *Network) validate() error {
 	switch {
-	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0:
-		return errors.New("Network.Delay, Jitter, Resync and Degree must be 0 or more")
+	case n.Delay < 0 || n.Jitter < 0 || n.Resync < 0 || n.Degree < 0 || n.Authors < 0:
+		return errors.New("Network.Delay, Jitter, Resync, Degree and Authors must be 0 or more")
 	case !(n.Loss >= 0 && n.Loss < 1):
 		return fmt.Errorf("Network.Loss is %g, expected 0 to below 1", n.Loss)
 	}
@@ -230,6 +235,13 @@ type MemberResult struct {
 	Direct      int   // number of direct messages sent
 	DirectBytes int64 // bytes of their data; each counts once, whatever the number of attempts
 	DirectLost  int   // number of direct messages that were given up before the run ended
+
+	// Gossiped is the number of messages that arrived at the member by gossip, presence included, and
+	// GossipedBytes their size. Each counts once, although gossip delivers copies. FetchedBytes is the
+	// size of the member's requests for announced shares, and of the responses.
+	Gossiped      int
+	GossipedBytes int64
+	FetchedBytes  int64
 
 	// Computing is the real time of the member's models and choices. It is the only part of the
 	// result that differs between runs.

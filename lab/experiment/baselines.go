@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/lab/baseline"
+	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
 	"github.com/fbo-node/fbo/task"
@@ -124,6 +126,25 @@ func checkPeers(s Spec) error {
 	}
 }
 
+// authorsKey is a setting of strategies by which the topic is large, and each agent fetches the shares of
+// at most so many authors (sim.Network.Authors). It is a setting of the experiment and not part of the
+// task.
+const authorsKey = "authors"
+
+// authorsOf returns the number of authors, or 0 if all agents receive all shares by gossip.
+func authorsOf(s Spec) int {
+	n, _ := strconv.Atoi(s.setting(authorsKey)) // checkAuthors has checked that it is a number
+	return n
+}
+
+func checkAuthors(s Spec) error {
+	text := s.setting(authorsKey)
+	if n, err := strconv.Atoi(text); text != "" && (err != nil || n < 1 || n >= protocol.MaxSyncAuthors) {
+		return fmt.Errorf("%s must be a whole number from 1 to %d, not %q", authorsKey, protocol.MaxSyncAuthors-1, text)
+	}
+	return nil
+}
+
 // asTask returns s as the task file of its runs has it: without settings of the experiment.
 // Baselines run on a task with the strategy ts.
 func (p Plan) asTask(s Spec) Spec {
@@ -135,7 +156,7 @@ func (p Plan) asTask(s Spec) Spec {
 	}
 	s = withoutStop(s)
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(x Setting) bool {
-		return slices.Contains([]string{peersKey, signalKey, understateKey, adversariesKey, attackKey}, x.Key)
+		return slices.Contains([]string{peersKey, authorsKey, signalKey, understateKey, adversariesKey, attackKey}, x.Key)
 	})
 	return s
 }

@@ -173,7 +173,7 @@ func (p Plan) checkSections() error {
 		if err := p.checkBaseline(s); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, unknown(err))
 		}
-		if err := checkPeers(s); err != nil {
+		if err := cmp.Or(checkPeers(s), checkAuthors(s)); err != nil {
 			return fmt.Errorf("--strategy %s: %w", s, err)
 		}
 		if _, err := stoppingOf(s); err != nil {
@@ -254,6 +254,9 @@ func (p Plan) key(s Spec) string {
 	}
 	if peers := peersOf(s); peers != everybody {
 		key += " " + peersKey + "=" + peers
+	}
+	if n := authorsOf(s); n > 0 {
+		key += fmt.Sprintf(" %s=%d", authorsKey, n)
 	}
 	if by := understated(s, 0); by > 0 {
 		key += fmt.Sprintf(" %s=%v", understateKey, by)

@@ -163,6 +163,7 @@ func (p Plan) scenario(s Spec, t *task.Task, f *federation, workers int) sim.Sce
 		Workers:    workers,
 		Recommend:  p.Checkpoints,
 	}
+	scenario.Network.Authors = authorsOf(s)
 	if peersOf(s) == ownCluster {
 		scenario.Receives = func(hearer, author int) bool { return f.Members[hearer].Cluster == f.Members[author].Cluster }
 	}

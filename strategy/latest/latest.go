@@ -38,7 +38,10 @@ type Latest struct {
 	computing bool
 }
 
-var _ strategy.Exchange = (*Latest)(nil)
+var (
+	_ strategy.Exchange     = (*Latest)(nil)
+	_ strategy.Announceable = (*Latest)(nil)
+)
 
 // New returns the exchange of one agent that has published nothing.
 func New(spec Spec) *Latest {
@@ -56,6 +59,9 @@ type statement struct {
 
 // Name implements strategy.Exchange.
 func (e *Latest) Name() string { return e.spec.Kind }
+
+// MayAnnounce implements strategy.Announceable: a share replaces the one before, and no agent waits for it.
+func (*Latest) MayAnnounce() bool { return true }
 
 // Decode implements strategy.Exchange.
 func (e *Latest) Decode(payload []byte) (any, error) { return e.spec.Decode(payload) }

@@ -3,11 +3,17 @@
 // sees. An agent is absent if its presence has expired or it has left. Once no agent joins or
 // leaves, all sets become equal and Agreed is true in every [Result].
 //
+// In a large topic (strategy.View.Large) an agent announces its newest shares by its presence messages.
+// These become so rare that their rate does not depend on the number of agents, and contain no set:
+// agents then agree on none.
+//
 // A presence message is an unverified claim by its author. Nothing that needs trust may depend on
 // it.
 package presence
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -24,13 +30,18 @@ const Kind = "presence"
 // were lost.
 const (
 	Interval = 10 * time.Second
-	TTL      = 3 * Interval
+	TTL      = missed * Interval
+	missed   = 3
 
 	// After a change an agent waits before it announces the new set: a second, or longer with many
 	// agents. Otherwise a hundred agents that join one after the other would cause a hundred
 	// announcements by each agent.
 	settle        = time.Second
 	settleForEach = 50 * time.Millisecond
+
+	// LargeForEach is the pause between presence messages of an agent in a large topic, for each
+	// present agent: all agents together send two messages a second.
+	LargeForEach = 500 * time.Millisecond
 )
 
 const (
@@ -60,7 +71,8 @@ func (r Result) Has(id peer.ID) bool {
 
 // Exchange implements strategy.Exchange. It holds the state of one agent.
 type Exchange struct {
-	last Result
+	last  Result
+	large bool // the latest beat was that of a large topic
 }
 
 var _ strategy.Exchange = (*Exchange)(nil)
@@ -81,17 +93,21 @@ func (e *Exchange) Step(view strategy.View, in strategy.Input) []strategy.Output
 	switch in := in.(type) {
 	case strategy.Start:
 		e.last = see(view)
-		return append(e.announce(false), strategy.Result{Value: e.last}, strategy.SetTimer{Name: beatTimer, After: Interval})
+		return append(e.announce(view, false), strategy.Result{Value: e.last}, strategy.SetTimer{Name: beatTimer, After: Interval})
 	case strategy.Received:
+		said, _ := in.Share.Value.(protocol.Presence)
+		if view.Large && !said.Leaving && e.last.Has(in.Share.Author) {
+			return nil // the next beat notices who is absent
+		}
 		return e.look(view)
 	case strategy.Timer:
-		outputs := append(e.look(view), e.announce(false)...)
+		outputs := append(e.look(view), e.announce(view, false)...)
 		if in.Name == beatTimer {
-			outputs = append(outputs, strategy.SetTimer{Name: beatTimer, After: Interval})
+			outputs = append(outputs, strategy.SetTimer{Name: beatTimer, After: e.pause(view)})
 		}
 		return outputs
 	case strategy.Stop:
-		return e.announce(true)
+		return e.announce(view, true)
 	}
 	return nil
 }
@@ -106,7 +122,7 @@ func (e *Exchange) look(view strategy.View) []strategy.Output {
 	}
 	e.last = now
 	outputs := []strategy.Output{strategy.Result{Value: now}}
-	if moved {
+	if moved && !view.Large {
 		outputs = append(outputs, strategy.SetTimer{Name: settleTimer, After: settling(len(now.Present))})
 	}
 	return outputs
@@ -116,12 +132,46 @@ func settling(present int) time.Duration {
 	return min(max(settle, time.Duration(present)*settleForEach), Interval)
 }
 
-func (e *Exchange) announce(leaving bool) []strategy.Output {
-	payload, err := protocol.Presence{Members: protocol.MembersOf(e.last.Present), Leaving: leaving}.Encode()
-	if err != nil {
-		return nil // cannot happen: protobuf rejects only invalid UTF-8, and the message contains no text
+// pause returns the time until the next beat. The first one in a large topic comes at a time that
+// depends on the agent's ID, so that agents which found the topic large together send at different times.
+func (e *Exchange) pause(view strategy.View) time.Duration {
+	pause, first := e.interval(view), view.Large && !e.large
+	if e.large = view.Large; first {
+		sum := sha256.Sum256([]byte(view.Self))
+		part := float64(binary.BigEndian.Uint32(sum[:])) / (1 << 32)
+		pause = max(Interval, time.Duration(part*float64(pause)))
 	}
-	return []strategy.Output{strategy.Publish{Payload: payload, TTL: TTL, Ephemeral: true}}
+	return pause
+}
+
+// interval returns the time between the agent's beats.
+func (e *Exchange) interval(view strategy.View) time.Duration {
+	if !view.Large {
+		return Interval
+	}
+	return max(Interval, time.Duration(len(e.last.Present))*LargeForEach)
+}
+
+func (e *Exchange) announce(view strategy.View, leaving bool) []strategy.Output {
+	said := protocol.Presence{Members: protocol.MembersOf(e.last.Present), Leaving: leaving}
+	if view.Large {
+		said.Members = protocol.Members{Count: len(e.last.Present)}
+		said.Newest = newest(view.Own)
+	}
+	payload, err := said.Encode()
+	if err != nil {
+		return nil // cannot happen: kinds are valid UTF-8, and protobuf rejects nothing else
+	}
+	return []strategy.Output{strategy.Publish{Payload: payload, TTL: missed * e.interval(view).Truncate(time.Second), Ephemeral: true}}
+}
+
+// newest returns the announcements of an agent's shares, the newest ones if there are too many.
+func newest(own []protocol.Share) (list []protocol.Announcement) {
+	for _, share := range own {
+		list = append(list, protocol.AnnouncementOf(share))
+	}
+	slices.SortFunc(list, func(a, b protocol.Announcement) int { return b.Stamp.Compare(a.Stamp) })
+	return list[:min(len(list), protocol.MaxAnnouncements)]
 }
 
 // Others returns the agents that are present by their own messages. It is for an agent that does
@@ -143,6 +193,10 @@ func read(view strategy.View, present []peer.ID) Result {
 		}
 	}
 	slices.Sort(result.Present)
+	if view.Large {
+		result.Agreed = false
+		return result
+	}
 	own := protocol.MembersOf(result.Present)
 	for _, word := range words {
 		result.Agreed = result.Agreed && word.Members == own

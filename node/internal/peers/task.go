@@ -36,6 +36,8 @@ type Task struct {
 	fetched map[peer.ID]bool         // peers that have sent their shares or failed to
 	kept    map[peer.ID]time.Time    // outbound peers that are never evicted, with the time of their protection
 
+	suggesting map[peer.ID]bool // peers on the task that have suggested authors
+
 	known   map[peer.ID]*member
 	learned uint64 // number of members ever learned
 	search  search
@@ -51,7 +53,7 @@ func (p *Policy) NewTask(roster map[peer.ID]bool) *Task {
 	return &Task{
 		policy: p, roster: roster,
 		onTopic: map[peer.ID]bool{}, peers: map[peer.ID]peerActivity{}, fetched: map[peer.ID]bool{}, kept: map[peer.ID]time.Time{},
-		known: map[peer.ID]*member{},
+		known: map[peer.ID]*member{}, suggesting: map[peer.ID]bool{},
 	}
 }
 
@@ -129,6 +131,7 @@ func (t *Task) Left(id peer.ID) {
 	delete(t.onTopic, id)
 	delete(t.peers, id)
 	delete(t.fetched, id)
+	delete(t.suggesting, id)
 }
 
 // Delivered records that a new share was delivered by the peer that relayed it and by its author.

@@ -136,21 +136,23 @@ func (t *Topic) dialMembers(candidates []peers.Candidate) {
 	}
 }
 
-func (t *Topic) dialMember(c peers.Candidate) {
+// dialMember dials a member, and reports whether it answered.
+func (t *Topic) dialMember(c peers.Candidate) bool {
 	n, info := t.net, c.Info
 	if n.Foreign { // a Host of the user does not ask the gate
 		info.Addrs = slices.DeleteFunc(slices.Clone(info.Addrs), func(a multiaddr.Multiaddr) bool { return !n.Gate.InterceptAddrDial(info.ID, a) })
 	}
 	err := n.dialAgain(t.ctx, info)
 	if err != nil && t.ctx.Err() != nil {
-		return
+		return false
 	}
 	t.policy.Dialled(time.Now(), c, err == nil)
 	if err != nil {
 		t.log.Debug("member not reached", "peer", info.ID, "error", err)
-		return
+		return false
 	}
 	t.running.Go(func() { t.closeIfUnused(info.ID) })
+	return true
 }
 
 // startDialBacks starts goroutines that dial peers back.

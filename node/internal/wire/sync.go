@@ -66,15 +66,21 @@ func (t *Topic) fetchOnce(from peer.ID) {
 }
 
 func (t *Topic) fetchShares(ctx context.Context, from peer.ID) error {
-	request := protocol.SyncRequest{PeerRecords: t.memberRecords()}
+	return t.requestShares(ctx, from, t.memberRecords(), func(a *agent.Agent) protocol.SyncRequest { return a.SyncRequest() })
+}
+
+// requestShares sends the sync request that the agent makes to a peer, and handles the response.
+func (t *Topic) requestShares(ctx context.Context, from peer.ID, records [][]byte, of func(*agent.Agent) protocol.SyncRequest) error {
+	var request protocol.SyncRequest
 	if err := t.do(ctx, func(a *agent.Agent, _ time.Time) {
-		request.Have = a.Digest()
+		request = of(a)
 		for _, c := range a.EquivocationProofs() {
 			request.Equivocations = append(request.Equivocations, protocol.SealedEquivocationProof{First: c.First.Envelope, Second: c.Second.Envelope})
 		}
 	}); err != nil {
 		return err
 	}
+	request.PeerRecords = records
 	stream, err := t.net.Host.NewStream(ctx, from, t.syncProtocol())
 	if err != nil {
 		return err
@@ -105,6 +111,13 @@ func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol
 	return t.reportMalformed(stream, protocol.ReadSyncItems(stream, func(item protocol.SyncItem) error {
 		if item.PeerRecord != nil {
 			return t.learn(item.PeerRecord, stream.Conn())
+		}
+		if len(item.Suggested) > 0 {
+			if !request.Suggest {
+				return fmt.Errorf("%w: %d authors suggested without a request", protocol.ErrMalformed, len(item.Suggested))
+			}
+			t.policy.Suggested(from)
+			return t.do(ctx, func(a *agent.Agent, _ time.Time) { a.Suggest(item.Suggested) })
 		}
 		if !policy.AllowItem(time.Now(), from, stream.Conn().RemoteMultiaddr(), len(item.Envelope)+len(item.ConflictingEnvelope)) {
 			return errEnough
@@ -194,10 +207,14 @@ func (t *Topic) answer(stream network.Stream) error {
 		}
 	}
 	var items []protocol.SyncItem
-	if err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { items = a.Since(now, request.Have) }); err != nil {
+	if err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { items = a.Answer(now, from, request) }); err != nil {
 		return err
 	}
-	for _, sealed := range t.memberRecords() {
+	records := t.memberRecords()
+	if len(request.Authors) > 0 && len(request.PeerRecords) == 0 {
+		records = nil // the peer asks for shares only
+	}
+	for _, sealed := range records {
 		items = append(items, protocol.SyncItem{PeerRecord: sealed})
 	}
 	for _, item := range items {

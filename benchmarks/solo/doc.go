@@ -13,7 +13,7 @@
 // OBSERVED value among the first n, the earliest of equals: without noise the
 // best design so far, with noise perhaps a lucky one, as it would be for a user.
 //
-// The methods botorch and optuna-gp are those of rivals.py, in a Python process. The
+// The methods botorch, optuna-gp and turbo are those of rivals.py, in a Python process. The
 // process receives observations and returns designs; this program evaluates, so that all
 // methods use the same functions and noise. Both start with the designs that this
 // project's engine evaluates first with the same seed.

@@ -64,7 +64,7 @@ func parseFlags(arguments []string, stderr io.Writer) (config, error) {
 	set.IntVar(&c.first, "first-seed", 1, "the first seed")
 	set.IntVar(&c.evals, "evals", 100, "evaluations per run")
 	set.StringVar(&c.out, "out", "results.jsonl", "file of results; runs that it holds are not repeated")
-	set.StringVar(&c.python, "python", os.Getenv(pythonVariable), "a Python with BoTorch and Optuna, for the methods botorch and optuna-gp; the default is the variable "+pythonVariable)
+	set.StringVar(&c.python, "python", os.Getenv(pythonVariable), "a Python with BoTorch and Optuna, for the methods botorch, optuna-gp and turbo; the default is the variable "+pythonVariable)
 	set.StringVar(&c.against, "against", "", "the method whose regrets the others' are summed up in ratio to; none unless given")
 	set.IntVar(&c.workers, "workers", runtime.GOMAXPROCS(0), "worker processes, each on one core")
 	set.Float64Var(&c.coreMinutes, "core-minutes", 30, "start no further run after so much processor time; the same command goes on")

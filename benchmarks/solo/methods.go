@@ -37,6 +37,7 @@ func baselines() map[string]method {
 		"goptuna-cmaes": goptunaCMAES,
 		botorchName:     rival(botorchName, 1),
 		optunaName:      rival(optunaName, 1),
+		turboName:       rival(turboName, 1),
 	}
 }
 
@@ -50,7 +51,7 @@ func methodNamed(name string) (method, error) {
 	parts := strings.Split(name, "+")
 	strategy, surrogate, ok := strings.Cut(parts[0], "-")
 	if !ok && parts[0] != botorchName {
-		return nil, fmt.Errorf("method %q is not known; expected random, quasi, goptuna-tpe, goptuna-cmaes, botorch[+parallel=N], optuna-gp, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
+		return nil, fmt.Errorf("method %q is not known; expected random, quasi, goptuna-tpe, goptuna-cmaes, botorch[+parallel=N], optuna-gp, turbo, or STRATEGY-SURROGATE[+KEY=VALUE…] as in ts-exact+features=512", name)
 	}
 	settings := map[string]string{}
 	for _, part := range parts[1:] {

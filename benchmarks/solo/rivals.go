@@ -17,6 +17,7 @@ import (
 const (
 	botorchName = "botorch"
 	optunaName  = "optuna-gp"
+	turboName   = "turbo"
 
 	// pythonVariable names the Python if no flag does. It also passes the Python to workers.
 	pythonVariable = "FBO_PYTHON"
@@ -27,7 +28,7 @@ var script string
 
 func inPython(method string) bool {
 	name, _, _ := strings.Cut(method, "+")
-	return name == botorchName || name == optunaName
+	return name == botorchName || name == optunaName || name == turboName
 }
 
 // checkPython returns an error when this Python does not have what rivals.py imports.
@@ -37,7 +38,7 @@ func checkPython(path string) error {
 		err = python.Has(path, "botorch", "optuna", "torch")
 	}
 	if err != nil {
-		return fmt.Errorf("%s and %s need a Python with BoTorch and Optuna, by --python or %s, after pip install -r solo/requirements.txt: %w", botorchName, optunaName, pythonVariable, err)
+		return fmt.Errorf("%s, %s and %s need a Python with BoTorch and Optuna, by --python or %s, after pip install -r solo/requirements.txt: %w", botorchName, optunaName, turboName, pythonVariable, err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-"""Minimises by BoTorch or by Optuna's GPSampler, one run at a time.
+"""Minimises by BoTorch, by TuRBO on BoTorch's models, or by Optuna's GPSampler, one run at a time.
 
 The first request of a run has
 
@@ -114,6 +114,76 @@ class BoTorch:
         return model
 
 
+class TuRBO(BoTorch):
+    """TuRBO-1 of Eriksson et al., "Scalable Global Optimization via Local Bayesian Optimization"
+    (NeurIPS 2019), with the constants of that paper, for floats.
+
+    A sample of the posterior is maximised over candidates in a box around the best design of the
+    region. The box follows the lengthscales. It doubles after three improvements in turn and
+    halves after d others. Below 2^-7 of the range a new region starts, with 2d Sobol designs. The
+    first region starts with the designs that all methods have.
+    """
+
+    LENGTH, MIN_LENGTH, MAX_LENGTH, SUCCESSES = 0.8, 2**-7, 1.6, 3
+
+    def __init__(self, parameters, seed):
+        super().__init__(parameters, seed)
+        if self.choices or self.discrete:
+            raise ValueError("turbo: expected floats only")
+        self.dim = len(parameters)
+        self.sobol = torch.quasirandom.SobolEngine(self.dim, scramble=True, seed=seed)
+        self.starts, self.modelled = [], False
+        self.reset()
+
+    def reset(self):
+        self.x, self.y, self.model = [], [], None
+        self.length, self.successes, self.failures = self.LENGTH, 0, 0
+
+    def tell(self, x, y):
+        best = max((v for (v,) in self.y), default=None)
+        super().tell(x, y)
+        if not self.modelled:
+            return
+        improved = -y > best + 1e-3 * abs(best)
+        self.successes = self.successes + 1 if improved else 0
+        self.failures = 0 if improved else self.failures + 1
+        if self.successes == self.SUCCESSES:
+            self.length, self.successes = min(2 * self.length, self.MAX_LENGTH), 0
+        elif self.failures == self.dim:
+            self.length, self.failures = self.length / 2, 0
+        if self.length < self.MIN_LENGTH:
+            self.reset()
+            self.starts = list(self.sobol.draw(2 * self.dim, dtype=torch.double))
+
+    def ask(self, pending):
+        if pending:
+            raise ValueError("turbo: expected one design at a time")
+        self.modelled = not self.starts
+        unit = self.candidate() if self.modelled else self.starts.pop()
+        x = self.bounds[0] + unit * (self.bounds[1] - self.bounds[0])
+        return {p["name"]: value(p, v) for p, v in zip(self.parameters, x.tolist())}
+
+    def candidate(self):
+        x = torch.tensor(self.x, dtype=torch.double)
+        model = self.fitted(x)
+        scales = model.covar_module
+        scales = getattr(scales, "base_kernel", scales).lengthscale.detach().squeeze(0)
+        scales = scales / scales.log().mean().exp()
+        low, high = self.bounds
+        centre = (x[max(range(len(self.y)), key=lambda i: self.y[i])] - low) / (high - low)
+        bottom = (centre - scales * self.length / 2).clamp(0, 1)
+        top = (centre + scales * self.length / 2).clamp(0, 1)
+        candidates = min(100 * self.dim, 5000)
+        drawn = bottom + (top - bottom) * self.sobol.draw(candidates, dtype=torch.double)
+        moved = torch.rand(candidates, self.dim) <= min(20 / self.dim, 1)
+        stuck = ~moved.any(dim=1)
+        moved[stuck, torch.randint(self.dim, (int(stuck.sum()),))] = True
+        drawn = torch.where(moved, drawn, centre)
+        with torch.no_grad():
+            sample = model.posterior(low + drawn * (high - low)).rsample().flatten()
+        return drawn[sample.argmax()]
+
+
 class Optuna:
     """GPSampler with its defaults, but that it draws nothing at random: by itself it would
     until ten trials are there, and the starting designs are the same for all methods."""
@@ -146,7 +216,7 @@ class Optuna:
         return self.trial.params
 
 
-METHODS = {"botorch": BoTorch, "optuna-gp": Optuna}
+METHODS = {"botorch": BoTorch, "optuna-gp": Optuna, "turbo": TuRBO}
 run = None
 
 

@@ -32,6 +32,7 @@ func TestRivalsRunAndRepeat(t *testing.T) {
 		{Function: "branin", Method: botorchName + "+parallel=4", Seed: 3, Evals: 9},
 		{Function: "mixed", Method: botorchName, Seed: 3, Evals: 5},
 		{Function: "mixed", Method: optunaName, Seed: 3, Evals: 13}, // it has a model after ten
+		{Function: "branin", Method: turboName, Seed: 3, Evals: 40}, // it starts a second region
 	} {
 		engine := j
 		engine.Method = "logei-exact"

@@ -189,7 +189,7 @@ func TestCommandRefusesWrongArguments(t *testing.T) {
 		{[]string{"--seeds", "0"}, "--seeds 0"},
 		{[]string{"--evals", "0"}, "--evals 0"},
 		{[]string{"--methods", "random,ts-exact", "--against", "quasi"}, "--against quasi: expected one of --methods"},
-		{[]string{"--methods", "random,botorch", "--python", ""}, "need a Python with BoTorch and Optuna, by --python or FBO_PYTHON, after pip install -r solo/requirements.txt: no Python is named"},
+		{[]string{"--methods", "random,botorch", "--python", ""}, "botorch, optuna-gp and turbo need a Python with BoTorch and Optuna, by --python or FBO_PYTHON, after pip install -r solo/requirements.txt: no Python is named"},
 		{[]string{"--methods", "optuna-gp", "--python", "no-such-python"}, "pip install -r solo/requirements.txt: no-such-python: "},
 		{[]string{"--workers", "0"}, "--workers 0"},
 		{[]string{"--core-minutes", "0"}, "--core-minutes 0"},

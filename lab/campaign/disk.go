@@ -147,7 +147,7 @@ func (d *disk) readCache() (sharecache.Contents, error) {
 	return c, err
 }
 
-// damage changes the cache as a fault says. Without a cache it does nothing.
+// damage changes the cache as the fault states. Without a cache it does nothing.
 func (d *disk) damage(f Fault) error {
 	content, err := os.ReadFile(d.cachePath())
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(content) == 0 {

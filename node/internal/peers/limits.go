@@ -83,9 +83,18 @@ func (p *Policy) Allow(now time.Time, id peer.ID, op Op, times int) bool {
 	a := table.of(id, now)
 	limit, burst := op.limits(len(p.topics.own))
 	if l := a.limiters[op]; l == nil || l.Burst() < burst { // the node has joined more tasks
-		a.limiters[op] = rate.NewLimiter(limit, burst)
+		a.limiters[op] = grown(l, limit, burst, now)
 	}
 	return a.limiters[op].AllowN(now, times)
+}
+
+// grown returns a limiter with a larger burst, from which as much is used as from old. old may be nil.
+func grown(old *rate.Limiter, limit rate.Limit, burst int, now time.Time) *rate.Limiter {
+	l := rate.NewLimiter(limit, burst)
+	if old != nil {
+		l.AllowN(now, int(float64(old.Burst())-old.TokensAt(now)))
+	}
+	return l
 }
 
 // AllowCheck reports whether to check the signature of a gossip message from a peer. The messages

@@ -92,3 +92,21 @@ func TestOneGroupMayUseTheWholeBudget(t *testing.T) {
 		t.Errorf("%d groups are remembered", c.items.each.groups.len())
 	}
 }
+
+// TestJoiningTasksRefillsNoLimiter checks that a peer which has used its requests gets those of one more
+// task when the node joins one, and not all again.
+func TestJoiningTasksRefillsNoLimiter(t *testing.T) {
+	p := New(config())
+	allowed := func() (n int) {
+		for p.Allow(noon, "peer", Sync, 1) {
+			n++
+		}
+		return n
+	}
+	for i := range 4 {
+		p.JoinTopic(topicOf(t, i))
+		if n := allowed(); n != SyncBurst {
+			t.Errorf("after joining task %d a peer may send %d requests at once, expected %d", i+1, n, SyncBurst)
+		}
+	}
+}

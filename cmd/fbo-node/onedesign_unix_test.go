@@ -3,6 +3,8 @@
 package main_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,16 +14,25 @@ import (
 )
 
 // Two nodes with different optima end with the same recommended design, between the two. A stopped node
-// refuses to name one.
+// refuses to name one. After their starting designs they wait for each other's share: otherwise a busy machine
+// delays it, and the nodes evaluate designs near their own optima only.
 func TestOneDesignForAllNodes(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "plants.yaml", "name: plants\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+
 		"surrogate: {features: 64}\nstrategy: {type: average-objective}\n")
 	_, address := startKeeper(t, file, shortTempDir(t))
 	dirs := []string{shortTempDir(t), shortTempDir(t)}
+	gate := filepath.Join(shortTempDir(t), "open")
 	var nodes []*process
 	for i, optimum := range []string{"0.2", "0.6"} {
-		nodes = append(nodes, start(t, join(runLine(file, dirs[i], "--json", "--peer", address, "--evals", "7", "--keep-after", "--seed", "1"), objective("shifted", optimum))...))
+		nodes = append(nodes, start(t, join(runLine(file, dirs[i], "--json", "--peer", address, "--evals", "10", "--keep-after", "--seed", "1"), objective("shifted", optimum, gate))...))
+	}
+	for i, p := range nodes {
+		id := nodes[1-i].await(t, "its start", isEvent("node_started")).PeerID
+		p.await(t, "a share of the other node", func(e event) bool { return e.Event == "share_received" && e.Peer == id })
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	for _, p := range nodes {
 		p.await(t, "its summary", isEvent("summary"))

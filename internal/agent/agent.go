@@ -283,6 +283,9 @@ func New(cfg Config, replay []Record, now time.Time) (*Agent, error) {
 			return nil, fmt.Errorf("journal record %d: %w", i+1, err)
 		}
 	}
+	if err := a.trials.checkStops(); err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
 	a.start(now)
 	return a, nil
 }

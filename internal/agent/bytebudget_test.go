@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -208,7 +209,7 @@ func TestSmallCapacity(t *testing.T) {
 
 // The zero capacity has the documented limits.
 func TestDefaultCapacity(t *testing.T) {
-	for _, c := range []Capacity{{}, {Bytes: maxShareBytes}, {Bytes: 1 << 40}} {
+	for _, c := range []Capacity{{}, {Bytes: maxShareBytes}, {Bytes: math.MaxInt}} {
 		r := byteBudget{Capacity: c}
 		if c.bytes() != maxShareBytes || c.ofAuthor() != maxAuthorBytes || r.maxAuthors() != maxAuthors {
 			t.Errorf("%+v: %d bytes, %d of an author, %d authors", c, c.bytes(), c.ofAuthor(), r.maxAuthors())

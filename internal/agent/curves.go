@@ -248,6 +248,18 @@ func (a *Agent) EndStoppedBy(now time.Time, id uint64, client string, end Ending
 	return a.EndStopped(now, id, end.Reason)
 }
 
+// checkStops returns an error if a trial that has not ended is to stop, and has no values. Only a damaged
+// journal has such a trial. The values may be recorded after the decision: a journal keeps the newest
+// record of a trial's values.
+func (t *trials) checkStops() error {
+	for _, trial := range t.list {
+		if trial.Stop != nil && !trial.State.Ended() && len(trial.Steps) == 0 {
+			return fmt.Errorf("trial %d: stopped without values", trial.ID)
+		}
+	}
+	return nil
+}
+
 // applyCurve applies a record about the curve of a trial.
 func (t *trials) applyCurve(r Record) error {
 	switch {
@@ -264,9 +276,6 @@ func (t *trials) applyCurve(r Record) error {
 		if err := curve.Check(); err != nil {
 			return fmt.Errorf("trial %d: %w", trial.ID, err)
 		}
-		if trial.Stop != nil && len(curve) == 0 {
-			return fmt.Errorf("trial %d: a stopped trial loses all its values", trial.ID)
-		}
 		t.shown, trial.Steps = nil, curve
 		return nil
 	case r.StopTrial != nil: // also of imported trials, which have an outcome from the start
@@ -276,9 +285,6 @@ func (t *trials) applyCurve(r Record) error {
 		}
 		if trial.State.Ended() && (trial.Why.Source != strategy.Imported || trial.Stop != nil) {
 			return fmt.Errorf("%w: trial %d is %s", ErrFinished, trial.ID, trial.State)
-		}
-		if !trial.State.Ended() && len(trial.Steps) == 0 {
-			return fmt.Errorf("trial %d: stopped without values", trial.ID)
 		}
 		stop := r.StopTrial.Stop
 		stop.Reason = sanitize.Text(stop.Reason, maxReason)

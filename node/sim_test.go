@@ -110,7 +110,7 @@ func (f *fleet) newQUICHost() host.Host {
 	return h
 }
 
-// add starts a node that knows nobody yet.
+// add starts a node that does not know any peer yet.
 func (f *fleet) add() *simulated {
 	f.t.Helper()
 	newHost, err := f.newQUICHost, error(nil)

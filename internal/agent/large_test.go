@@ -20,8 +20,8 @@ import (
 type crowd struct {
 	t *testing.T
 	*driver
-	shares []protocol.Share // the announced share of each author
-	said   []protocol.Share // its presence message
+	shares  []protocol.Share // the announced share of each author
+	present []protocol.Share // its presence message
 }
 
 // newCrowd returns an agent that has received the presence messages of others, in a topic that is large
@@ -41,9 +41,9 @@ func newCrowd(t *testing.T, others int, change ...func(*Config)) *crowd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.said = append(c.said, say(t, c.driver, key, presence.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Hour, payload))
+		c.present = append(c.present, say(t, c.driver, key, presence.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 2}, time.Hour, payload))
 		c.now = c.now.Add(time.Second)
-		if result, err := c.agent.Receive(c.now, c.said[i], 0); result != Accepted {
+		if result, err := c.agent.Receive(c.now, c.present[i], 0); result != Accepted {
 			t.Fatalf("presence of author %d is %v, %v", i, result, err)
 		}
 	}

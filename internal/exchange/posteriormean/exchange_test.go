@@ -118,8 +118,8 @@ func TestOwnIsWhatPeersReceive(t *testing.T) {
 	}
 }
 
-// TestForgedMeans checks that forged shares pass the decoder, since one that receivers refuse attacks
-// nobody. Extreme ones are at the bounds of the format.
+// TestForgedMeans checks that forged shares pass the decoder, since one that receivers refuse is no
+// attack. Extreme ones are at the bounds of the format.
 func TestForgedMeans(t *testing.T) {
 	of := newTask(t, "exact")
 	payload := strategytest.Published(t, exchange, viewOf(t, of, 5, wave))

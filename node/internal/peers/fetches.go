@@ -19,8 +19,8 @@ type FetchPlan struct {
 	Helper peer.ID     // a peer on the task, a keeper if one is known; empty: there is none
 }
 
-// PlanFetch returns from whom to request the announced shares of authors: from an author that is
-// connected, else from one that may be dialled, else from another peer. The dials have the limits of all
+// PlanFetch returns the peers to ask for the announced shares of authors: each author itself if it is
+// connected or may be dialled, else another peer. The dials have the limits of all
 // dials to members. A peer that is refused is not asked.
 func (t *Task) PlanFetch(now time.Time, authors, onTask []peer.ID) (plan FetchPlan) {
 	now = t.policy.lock(now)

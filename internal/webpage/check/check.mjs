@@ -10,12 +10,13 @@ import { join } from 'node:path';
 import { mock } from './mock.mjs';
 
 const [executablePath, fboNode, shots] = process.argv.slice(2);
-const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'curves', 'goals', 'every', 'many', 'hostile', 'key'];
+const wanted = process.env.PAGE_CHECKS?.split(',') ?? ['node', 'views', 'order', 'curves', 'goals', 'every', 'many', 'hostile', 'key'];
 const patience = 120_000;
 const work = mkdtempSync(join(tmpdir(), 'page-'));
 const started = new Set();
 let browser;
 let failures = 0;
+let shown; // the page that was opened last
 
 function check(good, text) {
   console.log(`${good ? 'ok  ' : 'FAIL'} ${text}`);
@@ -53,6 +54,7 @@ async function open(link, { dark = false, width = 1280, height = 900 } = {}) {
   });
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }, { name: 'prefers-reduced-motion', value: 'reduce' }]);
   await page.setViewport({ width, height });
+  shown = page;
   await page.goto(link);
   return { page, watch, close: () => context.close() };
 }
@@ -700,6 +702,28 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
   await pictures(link, 'node', { widths: [1280], add: ['trials/4'] });
 }
 
+// An answer that is older than an event changes no trial that the event has changed.
+async function ofOrder() {
+  const m = mock({ trials: 20 });
+  const opened = await open(await m.listen(0));
+  const { page } = opened;
+  await go(page, `#/task/${encodeURIComponent(m.id)}/progress`);
+  const outcomes = (count) => async () => (await plotLabel(page)).startsWith(`${count} outcomes of 20 trials`);
+  const before = m.all.filter((t) => t.state === 'done').length;
+  await until('the outcomes', outcomes(before));
+  const release = m.hold();
+  m.all.find((t) => t.state === 'done').outcome.value = -5; // shows that the answer has arrived
+  m.missed();
+  await until('the request', () => m.holding() > 0);
+  m.end(20);
+  await until('the event', outcomes(before + 1));
+  release();
+  await until('the answer', async () => /The best is \W5, /.test(await plotLabel(page)));
+  check(await outcomes(before + 1)(), 'order: an older answer does not undo an event');
+  await quiet(opened, 'order');
+  await m.close();
+}
+
 async function many() {
   const m = mock({ trials: 10_000, curves: true });
   const link = await m.listen(0);
@@ -837,12 +861,13 @@ function end(child) {
 async function main() {
   mkdirSync(shots, { recursive: true });
   browser = await puppeteer.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
-  const steps = { node: ofNode, views: ofViews, curves: ofCurves, goals: ofGoals, every, many, hostile, key: ofKey };
+  const steps = { node: ofNode, views: ofViews, order: ofOrder, curves: ofCurves, goals: ofGoals, every, many, hostile, key: ofKey };
   for (const name of wanted) {
     try {
       await steps[name]();
     } catch (error) {
       check(false, `${name}: ${error.stack}`);
+      console.log(await text(shown).catch(String)); // what the last opened page shows
     }
   }
 }

@@ -245,6 +245,11 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     return answer(404, { title: 'Not Found', status: 404, detail: 'no such path' });
   };
 
+  // hold lets answers with trials wait until its result is called, and missed has the page read them.
+  let held = Promise.resolve();
+  let holding = 0; // answers that wait
+  const hold = () => { let release; held = new Promise((then) => { release = then; }); return release; };
+  const missed = () => { for (const s of streams) s.write('event: missed\ndata: {}\n\n'); };
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://127.0.0.1');
     const answer = (status, body, type = 'application/json') => {
@@ -274,7 +279,9 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
     if (rest === '/trials') {
       const after = Number(url.searchParams.get('after') ?? 0), limit = Number(url.searchParams.get('limit') ?? 100);
       const page = all.slice(after, after + limit);
-      return answer(200, { trials: page, next: after + limit < all.length ? page.at(-1).id : undefined });
+      const text = JSON.stringify({ trials: page, next: after + limit < all.length ? page.at(-1).id : undefined });
+      holding++;
+      return void held.then(() => { holding--; answer(200, text); });
     }
     const one = /^\/trials\/(\d+)(\/output)?$/.exec(rest);
     if (one && all[one[1] - 1]) {
@@ -301,7 +308,7 @@ export function mock({ trials = 60, rate = 0, hostile = false, empty = false, no
   const burst = (count) => { for (let i = 0; i < count; i++) { const t = add('running'); finish(t); send('trial_finished', { trial: t, best: best() }); } };
   // end ends a trial, and sends the event.
   const end = (id) => { const t = all[id - 1]; finish(t); send('trial_finished', { trial: t, best: best() }); };
-  return { listen, close, burst, report, end, id, all, queued, token, front };
+  return { listen, close, burst, report, end, hold, missed, holding: () => holding, id, all, queued, token, front };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {

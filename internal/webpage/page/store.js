@@ -5,11 +5,16 @@ import { fromPeers } from './format.js';
 // How often the page is drawn again at most, in milliseconds.
 const interval = 250;
 
+// How long the page waits after a read that failed, in milliseconds.
+const retry = 5000;
+
 export class TaskStore {
   constructor(id) {
     this.id = id;
     this.task = null; // as the node shows it
     this.trials = []; // trial n is at n-1
+    this.events = 0; // how many have arrived
+    this.changes = []; // the number of the last event of each trial
     this.ends = []; // when it ended, in milliseconds; 0 while it has not
     this.begun = Infinity; // when the first trial that is known began, in milliseconds
     this.loaded = false;
@@ -71,19 +76,33 @@ export class TaskStore {
     this.version++;
   }
 
+  // take stores a trial of an answer, with the number of events before its request. An event that
+  // arrived after the request may be newer than the answer: then only values by step are taken.
+  take(trial, since) {
+    const known = this.trials[trial?.id - 1];
+    const newer = known && this.changes[trial.id - 1] > since;
+    this.put(newer ? { ...known, steps: joined(trial.steps, known.steps) } : trial);
+  }
+
   event(type, data) {
-    if (data.trial) this.put(data.trial);
+    this.events++;
+    if (data.trial) {
+      this.put(data.trial);
+      this.changes[data.trial.id - 1] = this.events;
+    }
     if (type === 'design_enqueued' || type === 'design_withdrawn' || (type === 'trial_started' && data.trial?.why?.source === 'enqueued')) this.queue++;
     if (type === 'share_received' || type === 'share_sent') this.shares++;
     this.changed();
   }
 
-  // read reads all trials anew: at the beginning, and when events have been missed. Of the pages
-  // each is shown as soon as it is there.
+  // read reads all trials anew: at the beginning, and when events have been missed. Each page of the
+  // answer is shown when it arrives. A read that fails is repeated.
   read() {
     this.again = this.reading !== null;
     this.reading ??= this.readAll().catch((error) => {
-      if (!this.end.signal.aborted) this.error = error;
+      if (this.end.signal.aborted) return;
+      this.error = error;
+      if (error.status !== 401 && error.status !== 404) setTimeout(() => this.end.signal.aborted || this.read(), retry);
     }).finally(() => {
       this.reading = null;
       this.changed();
@@ -95,8 +114,9 @@ export class TaskStore {
   async readAll() {
     this.task ??= await get(taskPath(this.id), this.end.signal);
     for (let after = 0; ;) {
+      const since = this.events;
       const page = await get(taskPath(this.id, `/trials?after=${after}&limit=1000`), this.end.signal);
-      for (const trial of page.trials) this.put(trial);
+      for (const trial of page.trials) this.take(trial, since);
       this.changed();
       if (!page.next) break;
       after = page.next;
@@ -192,8 +212,9 @@ export class TaskStore {
   }
 }
 
-// joined has the values by step of a trial after an event, which has the new ones only, or after all
-// trials were read, which may be older than the last event. The value of a step never changes.
+// joined returns the values by step of a trial after an event, which has the new ones only, or after
+// an answer with all trials, which may be older than the last event. The value of a step never
+// changes.
 export function joined(known, more) {
   if (!known?.length) return more;
   if (!more?.length) return known;

@@ -53,7 +53,8 @@ export function Kept({ store, trial }) {
   const send = async (body, done) => {
     setState('Storing …');
     try {
-      store.put(await write('POST', taskPath(store.id, `/trials/${trial.id}/annotate`), body, key(JSON.stringify(body))));
+      const since = store.events;
+      store.take(await write('POST', taskPath(store.id, `/trials/${trial.id}/annotate`), body, key(JSON.stringify(body))), since);
       key(''); // the same change again is another request
       store.changed();
       done?.();

@@ -30,6 +30,7 @@ var layers = map[string]int{
 	"internal/fbotest":              1,
 	"internal/recoverpanic":         1,
 	"internal/eventlog":             1,
+	"internal/virtualtime":          1,
 	"internal/audit":                1,
 	"internal/linalg":               1,
 	"internal/normal":               1,

@@ -36,9 +36,9 @@ func (r *run) fetchAuthor(m *member, author peer.ID) {
 		m.fail(err)
 		return
 	}
-	r.schedule(r.now+r.network.delay(), func() {
+	r.schedule(r.now()+r.network.delay(), func() {
 		other := r.members[from]
-		if other.agent == nil || !r.network.passes(m.index, from, r.now) || r.network.lost() {
+		if other.agent == nil || !r.network.passes(m.index, from, r.now()) || r.network.lost() {
 			return
 		}
 		for _, item := range other.agent.Answer(r.clock(), m.id, request) {
@@ -52,17 +52,17 @@ func (r *run) fetchAuthor(m *member, author peer.ID) {
 			}
 			s := r.network.latest[from][share.Key]
 			if s == nil || s.share.Digest != share.Digest {
-				s = &sent{share: share, at: r.now - item.Age}
+				s = &sent{share: share, at: r.now() - item.Age}
 				r.network.remember(from, s)
 				if share.Kind != presence.Kind {
 					other.result.Shares++
 					other.result.Bytes += int64(len(share.Envelope))
 				}
 			}
-			r.schedule(r.now+r.network.delay(), func() {
-				if r.network.passes(from, m.index, r.now) {
+			r.schedule(r.now()+r.network.delay(), func() {
+				if r.network.passes(from, m.index, r.now()) {
 					r.delivering = s
-					m.receive(s.share, r.now-s.at)
+					m.receive(s.share, r.now()-s.at)
 					r.delivering = nil
 				}
 			})

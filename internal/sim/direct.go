@@ -33,20 +33,20 @@ func (m *member) send(d agent.Direct) {
 		m.result.DirectLost++
 		return
 	}
-	m.run.enqueueDirect(&directMessage{from: m.index, to: to, message: message, at: m.run.now})
+	m.run.enqueueDirect(&directMessage{from: m.index, to: to, message: message, at: m.run.now()})
 }
 
 // enqueueDirect attempts to deliver a direct message, and repeats the attempt as a node does.
 // Network.Degree does not limit it, because a node can reach all known peers.
 func (r *run) enqueueDirect(l *directMessage) {
-	if r.now-l.at > protocol.DirectLifetime {
+	if r.now()-l.at > protocol.DirectLifetime {
 		r.members[l.from].result.DirectLost++
 		return
 	}
-	r.schedule(r.now+r.network.directDelay(), func() {
-		if !r.network.passes(l.from, l.to, r.now) || r.network.directLost() {
+	r.schedule(r.now()+r.network.directDelay(), func() {
+		if !r.network.passes(l.from, l.to, r.now()) || r.network.directLost() {
 			l.failures++
-			r.schedule(r.now+r.network.directPause(l.failures), func() { r.enqueueDirect(l) })
+			r.schedule(r.now()+r.network.directPause(l.failures), func() { r.enqueueDirect(l) })
 			return
 		}
 		r.members[l.to].receiveDirect(r.members[l.from], l.message)

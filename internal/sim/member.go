@@ -163,7 +163,7 @@ func (m *member) join() {
 	m.run.fetch(m.index)
 	m.run.meet(m.index)
 	// Existing shares of other members arrive before the first request for a design.
-	m.run.schedule(m.run.now+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
+	m.run.schedule(m.run.now()+m.run.Network.Delay+m.run.Network.Jitter+1, func() {
 		m.fill()
 	})
 }
@@ -249,7 +249,7 @@ func (m *member) carryOut() {
 			m.step(answer.Trial, m.Curve(answer.Trial.Design), lasts)
 			continue
 		}
-		m.run.schedule(m.run.now+lasts, func() { m.evaluate(answer.Trial) })
+		m.run.schedule(m.run.now()+lasts, func() { m.evaluate(answer.Trial) })
 	}
 	for _, e := range ready.Events {
 		if e.Type == agent.Warning && e.Trial == nil { // a warning with a trial is about its outcome, so it comes from the objective
@@ -324,7 +324,7 @@ func (m *member) tickAt(wake time.Time) {
 		return
 	}
 	at := wake.Sub(began)
-	if m.wake >= m.run.now && m.wake <= at {
+	if m.wake >= m.run.now() && m.wake <= at {
 		return
 	}
 	m.wake = at
@@ -337,7 +337,7 @@ func (m *member) tickAt(wake time.Time) {
 
 // step schedules the reports of the values by step, and the end of the evaluation.
 func (m *member) step(trial strategy.Trial, curve []curves.Step, lasts time.Duration) {
-	begin, interval := m.run.now, lasts/time.Duration(len(curve))
+	begin, interval := m.run.now(), lasts/time.Duration(len(curve))
 	var report func(i int)
 	report = func(i int) {
 		stop, err := m.agent.Report(m.run.clock(), trial.ID, curve[i:i+1])

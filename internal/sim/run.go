@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
+	"github.com/fbo-node/fbo/internal/virtualtime"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/strategy/all"
@@ -59,7 +59,7 @@ func Run(ctx context.Context, s Scenario) (Result, error) {
 			return Result{}, err
 		}
 	}
-	result := Result{Elapsed: r.now}
+	result := Result{Elapsed: r.now()}
 	for _, m := range r.members {
 		result.Members = append(result.Members, m.summary())
 	}
@@ -79,9 +79,7 @@ type run struct {
 	waiting      []*member // members that have something to compute
 	unfinished   int       // number of members with remaining budget
 
-	now    time.Duration
-	events events
-	count  uint64 // number of all events scheduled so far; orders events with the same time
+	events virtualtime.Queue[func()]
 	failed error
 }
 
@@ -92,25 +90,29 @@ func (r *run) newStrategy(t *task.Task) (strategy.Strategy, error) {
 // began is the start of virtual time: an arbitrary date, since agents need one.
 var began = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func (r *run) clock() time.Time { return began.Add(r.now) }
+func (r *run) now() time.Duration { return r.events.Now() }
+
+func (r *run) clock() time.Time { return began.Add(r.now()) }
 
 func (r *run) schedule(at time.Duration, do func()) {
-	r.count++
-	heap.Push(&r.events, event{at: max(at, r.now), order: r.count, do: do})
+	r.events.Schedule(at, do)
 }
 
 // instant processes all events with the next time, including those that they cause at that time.
 func (r *run) instant(ctx context.Context) error {
-	r.now = r.events[0].at
-	for len(r.events) > 0 && r.events[0].at == r.now {
-		for len(r.events) > 0 && r.events[0].at == r.now {
-			heap.Pop(&r.events).(event).do()
+	r.events.Take()()
+	due := func() bool { at, ok := r.events.Next(); return ok && at == r.now() }
+	for {
+		for due() {
+			r.events.Take()()
 		}
 		if err := r.compute(ctx); err != nil {
 			return err
 		}
+		if !due() {
+			return r.failed
+		}
 	}
-	return r.failed
 }
 
 // compute runs the computations of the members until there are none left. It passes the results to
@@ -171,7 +173,7 @@ func (r *run) parallel(ctx context.Context, tasks []*computation) error {
 
 // publish sends a share to all members that receive from its author.
 func (r *run) publish(from int, share protocol.Share) {
-	s := &sent{share: share, at: r.now}
+	s := &sent{share: share, at: r.now()}
 	r.network.remember(from, s)
 	for _, to := range r.network.receivedBy[from] {
 		r.deliver(from, to, s, r.network.delay(), false)
@@ -182,18 +184,18 @@ func (r *run) publish(from int, share protocol.Share) {
 // newer share has replaced this one. It skips members that have not joined, since these fetch
 // existing shares later.
 func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
-	r.schedule(r.now+after, func() {
+	r.schedule(r.now()+after, func() {
 		switch {
-		case r.now < r.Members[to].Start || again && !r.network.current(from, s.share):
-		case !r.network.passes(from, to, r.now) || r.network.lost():
-			if r.now-s.at < s.share.TTL {
-				r.deliver(from, to, s, r.network.retry(from, to, r.now), true)
+		case r.now() < r.Members[to].Start || again && !r.network.current(from, s.share):
+		case !r.network.passes(from, to, r.now()) || r.network.lost():
+			if r.now()-s.at < s.share.TTL {
+				r.deliver(from, to, s, r.network.retry(from, to, r.now()), true)
 			}
 		default:
 			r.members[to].result.Gossiped++
 			r.members[to].result.GossipedBytes += int64(len(s.share.Envelope))
 			r.delivering = s
-			r.members[to].receive(s.share, r.now-s.at)
+			r.members[to].receive(s.share, r.now()-s.at)
 			r.delivering = nil
 		}
 	})
@@ -223,7 +225,7 @@ func (r *run) meet(joined int) {
 		return
 	}
 	told := func(from, to int) {
-		at := r.now + 2*(r.network.Delay+r.network.Jitter) + 1
+		at := r.now() + 2*(r.network.Delay+r.network.Jitter) + 1
 		r.schedule(at, func() {
 			if m := r.members[to]; m.agent != nil {
 				m.agent.CaughtUp(r.clock(), r.members[from].id)
@@ -239,26 +241,4 @@ func (r *run) meet(joined int) {
 	for _, to := range r.network.receivedBy[joined] {
 		told(joined, to)
 	}
-}
-
-type event struct {
-	at    time.Duration
-	order uint64
-	do    func()
-}
-
-// events is a heap with the earliest event first.
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].order, e[j].order)) < 0
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	(*e)[len(*e)-1] = event{}
-	*e = (*e)[:len(*e)-1]
-	return last
 }

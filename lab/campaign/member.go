@@ -73,7 +73,7 @@ func newMember(w *world, number int, key crypto.PrivKey, dir string) (*member, e
 func (m *member) String() string { return fmt.Sprintf("member %d", m.number) }
 
 // clock returns the time that the member's clock shows.
-func (m *member) clock() time.Time { return epochStart.Add(m.w.now + m.offset) }
+func (m *member) clock() time.Time { return epochStart.Add(m.w.now() + m.offset) }
 
 func (m *member) up() bool { return m.agent != nil }
 
@@ -181,7 +181,7 @@ func (m *member) contents() sharecache.Contents {
 // cache writes the cache, unless the disk is full.
 func (m *member) cache() error {
 	m.caching = false
-	if m.w.now < m.full {
+	if m.w.now() < m.full {
 		return nil
 	}
 	return m.disk.writeCache(m.contents())
@@ -243,12 +243,12 @@ func (m *member) wakeAt(wake time.Time) {
 	if wake.IsZero() {
 		return
 	}
-	at := max(m.w.now, wake.Sub(epochStart)-m.offset)
+	at := max(m.w.now(), wake.Sub(epochStart)-m.offset)
 	if m.waking && m.wake <= at {
 		return
 	}
 	m.wake, m.waking = at, true
-	m.later(at-m.w.now, func() error {
+	m.later(at-m.w.now(), func() error {
 		if !m.waking || m.wake != at {
 			return nil
 		}
@@ -319,13 +319,13 @@ func (m *member) write(records []agent.Record) (survives bool, outputs int) {
 		return true, 0
 	}
 	m.appends++
-	if m.w.now < m.full {
+	if m.w.now() < m.full {
 		m.w.logf("%v cannot write: the disk is full", m)
 		m.w.took(Full)
-		m.must(errors.Join(m.disk.close(), m.down(m.full-m.w.now+time.Second)))
+		m.must(errors.Join(m.disk.close(), m.down(m.full-m.w.now()+time.Second)))
 		return false, 0
 	}
-	at := slices.IndexFunc(m.crashes, func(f Fault) bool { return f.Append == m.appends && m.w.now < faultsEnd })
+	at := slices.IndexFunc(m.crashes, func(f Fault) bool { return f.Append == m.appends && m.w.now() < faultsEnd })
 	if at < 0 {
 		m.must(m.disk.append(records))
 		m.w.witness.wrote(m, records)
@@ -402,11 +402,11 @@ const (
 
 // work asks for a trial.
 func (m *member) work() error {
-	if m.w.now > m.w.last()-time.Minute {
+	if m.w.now() > m.w.last()-time.Minute {
 		return nil
 	}
-	if m.w.now > m.w.quiet && m.w.now < Calm+Settling { // shares that were lost must arrive without newer ones
-		m.later(Calm+Settling-m.w.now, m.work)
+	if m.w.now() > m.w.quiet && m.w.now() < Calm+Settling { // shares that were lost must arrive without newer ones
+		m.later(Calm+Settling-m.w.now(), m.work)
 		return nil
 	}
 	if m.client != nil {

@@ -45,7 +45,7 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 // during returns the faults of a kind that are in effect.
 func (w *world) during(kind FaultKind) (list []Fault) {
 	for _, f := range w.Faults {
-		if f.Kind == kind && f.At <= w.now && w.now < f.At+f.For {
+		if f.Kind == kind && f.At <= w.now() && w.now() < f.At+f.For {
 			list = append(list, f)
 		}
 	}
@@ -281,7 +281,7 @@ func (n *network) send(from *member, d agent.Direct) {
 		return
 	}
 	q := n.queue(from, to)
-	if q.messages = append(q.messages, letter{message, w.now}); len(q.messages) > maxQueue {
+	if q.messages = append(q.messages, letter{message, w.now()}); len(q.messages) > maxQueue {
 		q.messages = q.messages[1:]
 	}
 	n.attempt(from, to)
@@ -301,7 +301,7 @@ func (n *network) deliver(from, to *member, message protocol.Direct) bool {
 // attempt sends the next direct message of a queue.
 func (n *network) attempt(from, to *member) {
 	w, q := from.w, n.queue(from, to)
-	for len(q.messages) > 0 && w.now-q.messages[0].at > protocol.DirectLifetime {
+	for len(q.messages) > 0 && w.now()-q.messages[0].at > protocol.DirectLifetime {
 		q.messages = q.messages[1:]
 	}
 	if q.busy || len(q.messages) == 0 || !from.up() {

@@ -282,7 +282,7 @@ func (t *witness) contribution(m *member, data []byte) {
 
 // direct notes the comparisons that begin and end after Calm.
 func (t *witness) direct(from, to *member, d protocol.Direct) {
-	if t.w.Task != taskThreshold || t.w.now < Calm {
+	if t.w.Task != taskThreshold || t.w.now() < Calm {
 		return
 	}
 	c, err := protocol.DecodeComparison(d.Data, t.w.task.Space)
@@ -291,7 +291,7 @@ func (t *witness) direct(from, to *member, d protocol.Direct) {
 	}
 	switch o := t.offers[c.Session]; {
 	case c.Offer != nil && o.from == nil:
-		t.offers[c.Session] = offer{from: from, to: to, at: t.w.now}
+		t.offers[c.Session] = offer{from: from, to: to, at: t.w.now()}
 	case (c.Verdict != nil || c.Refusal != 0) && o.from != nil:
 		if c.Verdict != nil && !o.ended {
 			t.of(from).verdicts[to]++
@@ -360,7 +360,7 @@ func (t *witness) delivered(due map[*member]map[protocol.Key]protocol.Stamp) {
 			}
 			for key, stamp := range due[from] {
 				if held[key].Compare(stamp) < 0 && highest[key.Kind].Compare(stamp) < 0 {
-					t.w.fail("%v lacks share %s %v of %v, %v after the faults", to, key.Kind, stamp, from, t.w.now-Calm)
+					t.w.fail("%v lacks share %s %v of %v, %v after the faults", to, key.Kind, stamp, from, t.w.now()-Calm)
 				}
 			}
 		}
@@ -412,7 +412,7 @@ func (t *witness) missing() (list []string) {
 		}
 	}
 	for _, o := range t.offers {
-		if !o.ended && t.w.now-o.at > 2*time.Minute {
+		if !o.ended && t.w.now()-o.at > 2*time.Minute {
 			list = append(list, fmt.Sprintf("the comparison of %v with %v from %v has no end", o.from, o.to, o.at))
 		}
 	}
@@ -438,6 +438,6 @@ func (t *witness) end() {
 		}
 	}
 	if list := t.missing(); len(list) > 0 {
-		t.w.fail("%v after the faults: %s", t.w.now-Calm, strings.Join(list, "; "))
+		t.w.fail("%v after the faults: %s", t.w.now()-Calm, strings.Join(list, "; "))
 	}
 }

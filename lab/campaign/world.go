@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/surrogate"
+	"github.com/fbo-node/fbo/internal/virtualtime"
 	"github.com/fbo-node/fbo/strategy"
 	"github.com/fbo-node/fbo/task"
 )
@@ -66,9 +66,7 @@ type world struct {
 	rng        *rand.Rand
 	quiet      time.Duration // no evaluation begins from then until the shares are delivered
 
-	now    time.Duration
-	events events
-	count  uint64
+	events virtualtime.Queue[func() error]
 	result Result
 }
 
@@ -126,16 +124,17 @@ func Run(ctx context.Context, s Schedule, o Options) (Result, error) {
 	return w.result, err
 }
 
+func (w *world) now() time.Duration { return w.events.Now() }
+
 func (w *world) loop() error {
-	for len(w.events) > 0 && w.events[0].at <= w.last() && w.result.Failure == "" && !w.witness.complete {
-		e := heap.Pop(&w.events).(event)
-		w.now = e.at
+	for at, ok := w.events.Next(); ok && at <= w.last() && w.result.Failure == "" && !w.witness.complete; at, ok = w.events.Next() {
+		do := w.events.Take()
 		if w.result.Steps++; w.result.Steps > maxSteps {
 			w.fail("more than %d events: an endless loop", maxSteps)
 			break
 		}
-		if err := e.do(); err != nil {
-			return fmt.Errorf("at %v: %w", w.now, err)
+		if err := do(); err != nil {
+			return fmt.Errorf("at %v: %w", w.now(), err)
 		}
 		if err := w.ctx.Err(); err != nil {
 			return err
@@ -153,24 +152,23 @@ func (w *world) last() time.Duration { return Calm + patienceOf(w.Task) }
 // fail notes the first broken invariant, which ends the run.
 func (w *world) fail(format string, args ...any) {
 	if w.result.Failure == "" {
-		w.result.Failure, w.result.Occurred = fmt.Sprintf(format, args...), w.now
+		w.result.Failure, w.result.Occurred = fmt.Sprintf(format, args...), w.now()
 	}
 }
 
 func (w *world) logf(format string, args ...any) {
 	if w.Log != nil {
-		w.Log("%10v "+format, append([]any{w.now.Round(time.Millisecond)}, args...)...)
+		w.Log("%10v "+format, append([]any{w.now().Round(time.Millisecond)}, args...)...)
 	}
 }
 
 // after schedules do. An error of do ends the run.
 func (w *world) after(pause time.Duration, do func() error) {
-	w.count++
-	heap.Push(&w.events, event{at: w.now + max(0, pause), order: w.count, do: do})
+	w.events.Schedule(w.now()+max(0, pause), do)
 }
 
 // at schedules do at a time since the beginning.
-func (w *world) at(at time.Duration, do func() error) { w.after(at-w.now, do) }
+func (w *world) at(at time.Duration, do func() error) { w.after(at-w.now(), do) }
 
 func (w *world) took(kind FaultKind) { w.result.Faults[kind]++ }
 
@@ -218,26 +216,4 @@ func (w *world) memberOf(f Fault) *member {
 		}
 	}
 	return nil
-}
-
-type event struct {
-	at    time.Duration
-	order uint64
-	do    func() error
-}
-
-// events is a heap with the earliest event first.
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].order, e[j].order)) < 0
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := len(*e) - 1
-	x := (*e)[last]
-	*e = (*e)[:last]
-	return x
 }

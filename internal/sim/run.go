@@ -224,7 +224,7 @@ func (r *run) meet(joined int) {
 	if r.Task.Privacy == nil && r.Task.Roster() == nil {
 		return
 	}
-	told := func(from, to int) {
+	deliver := func(from, to int) {
 		at := r.now() + 2*(r.network.Delay+r.network.Jitter) + 1
 		r.schedule(at, func() {
 			if m := r.members[to]; m.agent != nil {
@@ -235,10 +235,10 @@ func (r *run) meet(joined int) {
 	}
 	for _, from := range r.network.receives[joined] {
 		if r.members[from].agent != nil {
-			told(from, joined)
+			deliver(from, joined)
 		}
 	}
 	for _, to := range r.network.receivedBy[joined] {
-		told(joined, to)
+		deliver(joined, to)
 	}
 }

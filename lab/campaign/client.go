@@ -36,7 +36,7 @@ func (c *client) once(what string) agent.Once {
 func (c *client) ask() error {
 	m := c.member
 	if c.trial != nil { // the member has started again during the evaluation
-		m.later(max(c.due-m.w.now(), 0), c.tell)
+		m.later(max(c.due-m.w.now(), 0), c.report)
 		return nil
 	}
 	reply, known, err := m.agent.Replied(c.once("ask"))
@@ -87,11 +87,11 @@ func (c *client) accept(id uint64) {
 	m.w.witness.answered(m, trial)
 	m.w.witness.replied(m, c.once("ask"), id)
 	c.trial, c.due = &trial, m.w.now()+between(m.w.rng, minEvaluation, maxEvaluation)
-	m.later(c.due-m.w.now(), c.tell)
+	m.later(c.due-m.w.now(), c.report)
 }
 
-// tell reports the outcome, once for each key.
-func (c *client) tell() error {
+// report reports the outcome, once for each key.
+func (c *client) report() error {
 	m := c.member
 	if c.trial == nil {
 		return nil

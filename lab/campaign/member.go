@@ -50,7 +50,7 @@ type member struct {
 	client   *client
 }
 
-// maxClock keeps a member's clock within the dates that journals can hold.
+// maxClock limits a member's clock to the dates that journals can store.
 const maxClock = 1000 * 24 * time.Hour
 
 func newMember(w *world, number int, key crypto.PrivKey, dir string) (*member, error) {
@@ -143,16 +143,16 @@ func (m *member) restore() error {
 		}
 		m.agent.Distrust(author, epoch)
 	}
-	for _, kept := range c.Shares {
-		if kept.ConflictingShare != nil {
+	for _, stored := range c.Shares {
+		if stored.ConflictingShare != nil {
 			m.w.fail("%v has stored a proof of an equivocation", m)
 			return nil
 		}
-		share, err := protocol.Open(kept.Envelope)
+		share, err := protocol.Open(stored.Envelope)
 		if err != nil {
 			return err
 		}
-		result, err := m.agent.RestorePeerShare(m.clock(), share, max(0, m.clock().Sub(kept.Sent)), kept.Connected)
+		result, err := m.agent.RestorePeerShare(m.clock(), share, max(0, m.clock().Sub(stored.Sent)), stored.Connected)
 		m.judge(result, err, share)
 	}
 	return nil
@@ -432,13 +432,13 @@ func (m *member) answered(a agent.Answer) {
 	}
 	m.w.witness.answered(m, a.Trial)
 	m.later(between(m.w.rng, minEvaluation, maxEvaluation), func() error {
-		m.tell(a.Trial)
+		m.report(a.Trial)
 		return nil
 	})
 }
 
-// tell reports the outcome of a trial that runs in the process.
-func (m *member) tell(trial strategy.Trial) {
+// report reports the outcome of a trial that runs in the process.
+func (m *member) report(trial strategy.Trial) {
 	outcome := m.evaluate(trial)
 	m.w.witness.reports(m, trial.ID, outcome)
 	if err := m.agent.Tell(m.clock(), trial.ID, outcome); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/fbo-node/fbo/task"
 )
 
-// Break is a duty of the driver that is not kept, for tests of the invariants.
+// Break is a duty that the driver breaks, for tests of the invariants.
 type Break int
 
 // Broken duties.

@@ -42,7 +42,7 @@ async function open(link, { dark = false, width = 1280, height = 900 } = {}) {
   const page = await context.newPage();
   const watch = { errors: [], away: [] };
   const host = new URL(link).host;
-  // A browser reports each 404, and that a trial has printed nothing is said by one.
+  // A browser reports each 404, and the node answers 404 for a trial that has printed nothing.
   page.on('console', (m) => { if ((m.type() === 'error' || m.type() === 'warn') && !/\/trials\/\d+\/output$/.test(m.location().url ?? '')) watch.errors.push(m.text()); });
   page.on('pageerror', (e) => watch.errors.push(e.stack ?? e.message));
   await page.setRequestInterception(true);
@@ -616,11 +616,11 @@ async function selection(link, id) {
 
 function start(...args) {
   const child = spawn(fboNode, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: work });
-  const said = { child, out: '', ended: false };
+  const node = { child, out: '', ended: false };
   started.add(child);
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (d) => { said.out += d; });
-  said.end = new Promise((then) => child.on('exit', () => { said.ended = true; started.delete(child); then(); }));
-  return said;
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (d) => { node.out += d; });
+  node.end = new Promise((then) => child.on('exit', () => { node.ended = true; started.delete(child); then(); }));
+  return node;
 }
 
 // (a) Three nodes on a task; the page is the first one's.
@@ -640,15 +640,15 @@ exec awk -v x="$FBO_PARAM_X" -v r="$FBO_PARAM_RATE" -v k="$FBO_PARAM_KIND" 'BEGI
 `);
   chmodSync(script, 0o755);
   const run = (name, ...more) => start('run', 'task.yaml', '--data-dir', join(work, name), '--evals', '30', '--keep-after', '--mdns=false', '--listen', '/ip4/127.0.0.1/tcp/0', ...more, '--', script, name);
-  const said = (node, pattern) => until(`${pattern} of a node, which says:\n${node.out}`, () => {
+  const printed = (node, pattern) => until(`${pattern} of a node, which prints:\n${node.out}`, () => {
     if (node.ended) throw new Error('a node has ended: ' + node.out);
     return pattern.exec(node.out)?.[1];
   });
   const first = run('first', '--web', '--wait-for-peers', '60s');
-  const link = await said(first, /page: (http\S+)/);
-  const address = await said(first, /(\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/\w+)/);
+  const link = await printed(first, /page: (http\S+)/);
+  const address = await printed(first, /(\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/\w+)/);
   const others = ['second', 'third'].map((name) => run(name, '--peer', address));
-  const ids = await Promise.all(others.map((node) => said(node, /\/p2p\/(\w+)/)));
+  const ids = await Promise.all(others.map((node) => printed(node, /\/p2p\/(\w+)/)));
 
   const opened = await open(link);
   const { page } = opened;
@@ -811,7 +811,7 @@ async function hostileTexts(name, options) {
 }
 
 // The key: taken out of the address, kept for the tab, refused when it is wrong. The
-// connection: its loss is said, and its return.
+// connection: the page shows its loss and its return.
 async function ofKey() {
   const m = mock({ trials: 20 });
   const link = await m.listen(0);
@@ -829,7 +829,7 @@ async function ofKey() {
   await until('live', async () => /\blive\b/.test(await text(page)));
   await m.close();
   await until('that the connection is lost', async () => /connection lost/.test(await text(page)));
-  check(true, 'connection: its loss is said');
+  check(true, 'connection: its loss is shown');
   const again = mock({ trials: 25 });
   await again.listen(port);
   await until('that it is back', async () => /\blive\b/.test(await text(page)) && /of 22 outcomes/.test(await text(page)));
@@ -842,7 +842,7 @@ async function ofKey() {
   await wrong.close();
   const none = await open(link.replace(/#.*/, ''));
   await until('the words', async () => /key is missing/.test(await text(none.page)));
-  check(true, 'key: without one the page says where to get it');
+  check(true, 'key: without one the page shows where to get it');
   check((await accessible(none.page)).length === 0, 'key: the text is accessible');
   await none.close();
   await again.close();

@@ -1,4 +1,4 @@
-// What the page knows of one task, kept new by the stream of events.
+// The page's state of one task, updated by the stream of events.
 import { follow, get, taskPath } from './api.js';
 import { fromPeers } from './format.js';
 

@@ -1,4 +1,4 @@
-// What changes something: queued designs and what trials keep. Without the token there are no forms.
+// Forms that change something: queued designs and annotations of trials. Without the token there are none.
 import { forgetToken, get, mayWrite, onWriter, taskPath, tryToken, write } from './api.js';
 import { html, useAnswer, useEffect, useRef, useState } from './ui.js';
 import { clock, condition, count, lines, plain, single, value } from './format.js';
@@ -44,7 +44,7 @@ function useKey() {
 const mostNote = 2000;
 const characters = (text) => [...text].length;
 
-// Kept shows what a trial keeps for the user, and with the token a field for another note.
+// Kept shows the annotations of a trial, and with the token a field for another note.
 export function Kept({ store, trial }) {
   const may = useWriter();
   const [text, setText] = useState('');

@@ -10,9 +10,9 @@ import (
 	"github.com/fbo-node/fbo/strategy"
 )
 
-// TestWhoIsBelieved: a peer with the same objective is believed, one that says the opposite is not,
-// and each keeps its name and count.
-func TestWhoIsBelieved(t *testing.T) {
+// TestPeerWeights: a peer with the same objective gets a large weight, one with the opposite objective
+// a small one, and each has its ID and number of observations.
+func TestPeerWeights(t *testing.T) {
 	l := newLab(t, "maximize", plane, exact)
 	f := bump(0.3)
 	alike, contrary := l.peersOf(1, 15, f, 1)[0], l.peersOf(1, 20, scaled(f, -1), 2)[0]
@@ -22,8 +22,8 @@ func TestWhoIsBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	of := map[string]strategy.PeerWeight{}
-	for _, belief := range got {
-		of[string(belief.Peer)] = belief
+	for _, weight := range got {
+		of[string(weight.Peer)] = weight
 	}
 	first, second := of[string(peerID(0))], of[string(peerID(1))]
 	if len(got) != 2 || first.Received != 15 || second.Received != 20 || first.Use < 0.8 || second.Use > 0.2 {
@@ -34,9 +34,9 @@ func TestWhoIsBelieved(t *testing.T) {
 	}
 }
 
-// TestWhoseCoarseSharesAreBelieved: a peer that believes the optimum to be where it is here
-// is believed more than one that believes it far away.
-func TestWhoseCoarseSharesAreBelieved(t *testing.T) {
+// TestPeerWeightsOfCoarseShares: a peer whose estimated optimum is near that of the agent gets a larger
+// weight than one whose estimate is far away.
+func TestPeerWeightsOfCoarseShares(t *testing.T) {
 	l, s := newCoarseLab(t, plane)
 	view := saying(l.view(l.designs(15, random.SeedOf(9)), bump(0.2)), l.place(0.2, 15), l.place(0.9, 20))
 	got, err := s.PeerWeights(view)
@@ -48,9 +48,39 @@ func TestWhoseCoarseSharesAreBelieved(t *testing.T) {
 	}
 }
 
-// TestBeliefsOfManyObservations: without peers the page's question costs no memory, whatever
-// the number of observations, and with one it costs less than their covariance.
-func TestBeliefsOfManyObservations(t *testing.T) {
+// TestManyPeersAreWeighed: each share is judged, whatever the number of shares and the ID of its author.
+func TestManyPeersAreWeighed(t *testing.T) {
+	const same, opposite = maxPeers + 10, 5
+	l := newLab(t, "maximize", plane, exact)
+	f := bump(0.3)
+	peers := slices.Concat(l.peersOf(same, 15, f, 1), l.peersOf(opposite, 15, scaled(f, -1), 2))
+	got, err := l.strategy.PeerWeights(with(l.view(l.designs(12, random.SeedOf(9)), f), peers...))
+	if err != nil || len(got) != same+opposite {
+		t.Fatalf("%d weights, %v, expected %d", len(got), err, same+opposite)
+	}
+	for i, w := range got {
+		if w.Peer != peerID(i) || (w.Use > 0.5) != (i < same) {
+			t.Errorf("weight %d of %d: %+v, expected one above 0.5 for the first %d alone", i, len(got), w, same)
+		}
+	}
+}
+
+// TestCostOfManyPeers: shares times cubed observations do not exceed maxPeers times cubed maxWeighed.
+func TestCostOfManyPeers(t *testing.T) {
+	for _, shares := range []int{1, maxPeers, maxPeers + 1, 8 * maxPeers, 1024} {
+		n := weighed(shares)
+		if cost := float64(shares) * math.Pow(float64(n), 3); cost > maxPeers*math.Pow(maxWeighed, 3)*(1+1e-9) || n < 1 {
+			t.Errorf("%d shares are judged with %d observations", shares, n)
+		}
+		if shares <= maxPeers && n != maxWeighed {
+			t.Errorf("%d shares are judged with %d observations, expected %d", shares, n, maxWeighed)
+		}
+	}
+}
+
+// TestWeightsOfManyObservations: without peers PeerWeights allocates almost no memory, whatever the
+// number of observations, and with one less than their covariance.
+func TestWeightsOfManyObservations(t *testing.T) {
 	const many = 4000 // whose covariance takes 128 MB
 	l := newLab(t, "maximize", plane, linear)
 	f := bump(0.3)

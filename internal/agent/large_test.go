@@ -303,6 +303,18 @@ func TestKeeperFetchesAllAndSuggestsTheNearest(t *testing.T) {
 	}
 }
 
+func TestPossibleKeepersSendNoPresence(t *testing.T) {
+	c := newCrowd(t, 12)
+	if got := c.agent.PossibleKeepers(c.now, []peer.ID{c.shares[3].Author, "keeper", c.shares[7].Author}); !slices.Equal(got, []peer.ID{"keeper"}) {
+		t.Errorf("the possible keepers are %q, want keeper", got)
+	}
+	for what, other := range map[string]*crowd{"a small topic": newCrowd(t, 7), "a keeper": newCrowd(t, 12, func(c *Config) { c.Keep = true })} {
+		if got := other.agent.PossibleKeepers(other.now, []peer.ID{"keeper"}); len(got) > 0 {
+			t.Errorf("%s has the possible keepers %q, want none", what, got)
+		}
+	}
+}
+
 func TestSelectAuthors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var all []candidateAuthor

@@ -41,6 +41,9 @@ type (
 	// Progress is how much of its budget a run has used. Spending is what its evaluations have cost.
 	Progress = agent.Progress
 	Spending = strategy.Spending
+	// LargeStatus counts the shares that a session fetches in a large topic.
+	LargeStatus = agent.LargeStatus
+
 	// Learned describes the observations and shares that the objective's model was fitted to.
 	Learned = agent.Learned
 	// Author is a peer whose shares the node stores.

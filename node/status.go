@@ -30,9 +30,11 @@ type Status struct {
 	Peers          []Link       `json:"peers"`           // connections to TopicPeers
 	Hubs           []HubLink    `json:"hubs"`            // hubs of the task: those of Node.Hubs, then those of JoinOptions.Hubs
 	Present        []peer.ID    `json:"present"`         // nodes that take part, including this one unless it is a keeper
-	PresenceAgreed bool         `json:"presence_agreed"` // all present nodes report the same set of present nodes
+	PresenceAgreed bool         `json:"presence_agreed"` // all present nodes report the same set of present nodes; false in a large topic
 	Keeping        bool         `json:"keeping"`         // the node is a keeper: it evaluates nothing, and stores and forwards shares
 	Stored         StoredShares `json:"stored"`
+
+	LargeTopic *LargeStatus `json:"large_topic,omitempty"` // chosen authors and their shares in a large topic; nil in a small one
 
 	TaskMismatches []TaskMismatch `json:"task_mismatches,omitempty"` // connected peers on a task of the same name with another ID
 
@@ -120,6 +122,7 @@ func (s *Session) Status(ctx context.Context) (Status, error) {
 		status.Keeping = s.agent.Keeping()
 		status.Stored.Authors, status.Stored.PeerShares = s.agent.Knowledge(now)
 		status.Stored.OwnShares = s.agent.OwnShares(now)
+		status.LargeTopic = s.agent.LargeStatus()
 		status.Items = s.agent.Status()
 		status.Model = s.agent.Learned()
 		status.Stopped = s.agent.StopReason()

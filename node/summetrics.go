@@ -14,28 +14,27 @@ import (
 type sumState struct {
 	node *nodeMetrics
 
-	topicPeers, meshPeers, present, stored, evaluations *prometheus.Desc
+	topicPeers, meshPeers *prometheus.Desc
+	gauges                []agentGauge
 }
 
 var _ prometheus.Collector = sumState{}
 
 func newSumState(n *nodeMetrics) sumState {
 	return sumState{
-		node:        n,
-		topicPeers:  prometheus.NewDesc(topicPeersName, topicPeersHelp, nil, nil),
-		meshPeers:   prometheus.NewDesc(meshPeersName, meshPeersHelp, nil, nil),
-		present:     prometheus.NewDesc(presentName, presentHelp, nil, nil),
-		stored:      prometheus.NewDesc(storedName, storedHelp, nil, nil),
-		evaluations: prometheus.NewDesc(evaluationsName, evaluationsHelp, nil, nil),
+		node:       n,
+		topicPeers: prometheus.NewDesc(topicPeersName, topicPeersHelp, nil, nil),
+		meshPeers:  prometheus.NewDesc(meshPeersName, meshPeersHelp, nil, nil),
+		gauges:     agentGauges(),
 	}
 }
 
 func (s sumState) Describe(to chan<- *prometheus.Desc) {
 	to <- s.topicPeers
 	to <- s.meshPeers
-	to <- s.present
-	to <- s.stored
-	to <- s.evaluations
+	for _, gauge := range s.gauges {
+		to <- gauge.desc
+	}
 }
 
 func (s sumState) Collect(to chan<- prometheus.Metric) {
@@ -49,17 +48,22 @@ func (s sumState) Collect(to chan<- prometheus.Metric) {
 		asking.Go(func() { m.refresh(ctx) })
 	}
 	asking.Wait()
-	var topicPeers, meshPeers, present, stored, evaluations int
+	topicPeers, meshPeers, sums := 0, 0, make([]int, len(s.gauges))
 	for _, m := range tasks {
-		numbers := m.lastNumbers()
 		topicPeers += m.topicPeers()
 		meshPeers += m.meshSize()
-		present += numbers.present
-		stored += numbers.stored
-		evaluations += numbers.progress.Evals
+		numbers := m.lastNumbers()
+		for i, gauge := range s.gauges {
+			sums[i] += gauge.value(numbers)
+		}
 	}
-	for desc, value := range map[*prometheus.Desc]int{s.topicPeers: topicPeers, s.meshPeers: meshPeers, s.present: present, s.stored: stored, s.evaluations: evaluations} {
+	send := func(desc *prometheus.Desc, value int) {
 		to <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, float64(value))
+	}
+	send(s.topicPeers, topicPeers)
+	send(s.meshPeers, meshPeers)
+	for i, gauge := range s.gauges {
+		send(gauge.desc, sums[i])
 	}
 }
 

@@ -235,15 +235,45 @@ func (m *taskMetrics) meshSize() int {
 // topicPeers returns the number of connected peers on the topic.
 func (m *taskMetrics) topicPeers() int { return len(m.session.topic.OnTask()) }
 
-// Names and meanings of the gauges that sums have too.
+// Names and meanings of the gauges of connections that sums have too.
 const (
 	topicPeersName, topicPeersHelp = "fbo_topic_peers", "Connected peers that take part in the task's gossip."
 	meshPeersName, meshPeersHelp   = "fbo_mesh_peers", "Those of them to which whole messages are passed on."
-	presentName, presentHelp       = "fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included."
-	storedName, storedHelp         = "fbo_stored_shares", "Shares that the node stores, its own included."
-	evaluationsName                = "fbo_evaluations"
-	evaluationsHelp                = "Evaluations of the task by this node with an outcome or stopped early, imported ones left out."
 )
+
+// agentGauge is a number of an agent's state that sums have too.
+type agentGauge struct {
+	desc  *prometheus.Desc
+	value func(agentNumbers) int
+}
+
+// agentGauges returns the gauges of an agent's state that sums have too.
+func agentGauges() (gauges []agentGauge) {
+	add := func(name, help string, value func(agentNumbers) int) {
+		gauges = append(gauges, agentGauge{prometheus.NewDesc(name, help, nil, nil), value})
+	}
+	add("fbo_present_nodes", "Nodes that this node knows to take part in the task, itself included.", func(n agentNumbers) int { return n.present })
+	add("fbo_stored_shares", "Shares that the node stores, its own included.", func(n agentNumbers) int { return n.stored })
+	add("fbo_large_topics", "1 while the topic is large: nodes announce shares in place of gossiping them.", func(n agentNumbers) int {
+		if n.large != nil {
+			return 1
+		}
+		return 0
+	})
+	ofLarge := func(name, help string, value func(LargeStatus) int) {
+		add(name, help, func(n agentNumbers) int {
+			if n.large == nil {
+				return 0
+			}
+			return value(*n.large)
+		})
+	}
+	ofLarge("fbo_chosen_authors", "Authors whose announced shares this node fetches; 0 while the topic is small.", func(s LargeStatus) int { return len(s.Authors) })
+	ofLarge("fbo_announced_shares", "Shares that these authors announce.", func(s LargeStatus) int { return s.Announced })
+	ofLarge("fbo_announced_shares_stored", "Of these shares, those that the node stores.", func(s LargeStatus) int { return s.Stored })
+	add("fbo_evaluations", "Evaluations of the task by this node with an outcome or stopped early, imported ones left out.", func(n agentNumbers) int { return n.progress.Evals })
+	return gauges
+}
 
 // defineStates adds the gauges of one task.
 func (m *taskMetrics) defineStates() {
@@ -258,9 +288,7 @@ func (m *taskMetrics) defineStates() {
 	m.add(info)
 	m.add(agentState{
 		session: s,
-		present: prometheus.NewDesc(presentName, presentHelp, nil, nil),
-		stored:  prometheus.NewDesc(storedName, storedHelp, nil, nil),
-		evals:   prometheus.NewDesc(evaluationsName, evaluationsHelp, nil, nil),
+		gauges:  agentGauges(),
 		cost:    prometheus.NewDesc("fbo_cost", "Cost of the evaluations of the task by this node, in the unit that they report; running ones included.", nil, nil),
 		limits:  prometheus.NewDesc("fbo_run_budget", "Limits of the present run, of evaluations and of cost; 0 without one.", []string{"of"}, nil),
 		left:    prometheus.NewDesc("fbo_run_left_seconds", "Estimate of the time until the budget of the present run is spent; 0 while it is unknown.", nil, nil),
@@ -271,6 +299,7 @@ func (m *taskMetrics) defineStates() {
 // agentNumbers are the numbers of an agent's state.
 type agentNumbers struct {
 	present, stored int
+	large           *LargeStatus
 	progress        Progress
 	items           []strategy.StatusItem
 }
@@ -281,6 +310,7 @@ func (s *Session) agentNumbers(ctx context.Context) (numbers agentNumbers, err e
 		numbers = agentNumbers{
 			present:  len(s.agent.Present(now).Present),
 			stored:   len(s.agent.Digest()),
+			large:    s.agent.LargeStatus(),
 			progress: s.budget.Progress(s.agent.Trials(), now),
 			items:    s.agent.Status(),
 		}
@@ -292,19 +322,19 @@ func (s *Session) agentNumbers(ctx context.Context) (numbers agentNumbers, err e
 // the session has ended, or the loop is busy for longer than scrapeTimeout, the scrape has no such
 // gauges.
 type agentState struct {
-	session                *Session
-	present, stored, items *prometheus.Desc
+	session *Session
+	gauges  []agentGauge
 
-	evals, cost, limits, left *prometheus.Desc
+	items, cost, limits, left *prometheus.Desc
 }
 
 var _ prometheus.Collector = agentState{}
 
 func (a agentState) Describe(to chan<- *prometheus.Desc) {
-	to <- a.present
-	to <- a.stored
+	for _, gauge := range a.gauges {
+		to <- gauge.desc
+	}
 	to <- a.items
-	to <- a.evals
 	to <- a.cost
 	to <- a.limits
 	to <- a.left
@@ -317,8 +347,9 @@ func (a agentState) Collect(to chan<- prometheus.Metric) {
 	if err != nil {
 		return
 	}
-	to <- prometheus.MustNewConstMetric(a.present, prometheus.GaugeValue, float64(numbers.present))
-	to <- prometheus.MustNewConstMetric(a.stored, prometheus.GaugeValue, float64(numbers.stored))
+	for _, gauge := range a.gauges {
+		to <- prometheus.MustNewConstMetric(gauge.desc, prometheus.GaugeValue, float64(gauge.value(numbers)))
+	}
 	a.collectProgress(to, numbers.progress)
 	seen := map[string]bool{} // a duplicate key would make the whole scrape fail
 	for _, item := range numbers.items {
@@ -338,7 +369,6 @@ func (a agentState) collectProgress(to chan<- prometheus.Metric, p Progress) {
 	gauge := func(of *prometheus.Desc, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
 	}
-	gauge(a.evals, float64(p.Evals))
 	cost := 0.0
 	if p.Cost != nil {
 		cost = p.Cost.Spent

@@ -3,7 +3,6 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
 // BenchmarkFootprint starts the released form of the program on a task whose
@@ -34,30 +35,12 @@ func BenchmarkFootprint(b *testing.B) {
 	for b.Loop() {
 		data := filepath.Join(dir, fmt.Sprint("data", runs))
 		runs++
-		node := exec.Command(program, "run", file, "--json", "--mdns=false", "--data-dir", data, "--", "sleep", "60")
-		out, err := node.StdoutPipe()
-		if err != nil {
-			b.Fatal(err)
-		}
-		began := time.Now()
-		if err := node.Start(); err != nil {
-			b.Fatal(err)
-		}
-		events := json.NewDecoder(out)
-		for {
-			var e event
-			if err := events.Decode(&e); err != nil {
-				b.Fatal(err)
-			}
-			if e.Event == "trial_started" {
-				break
-			}
-		}
-		first += time.Since(began)
+		p := startReleased(b, program, "run", file, "--json", "--mdns=false", "--data-dir", data, "--", "sleep", "60")
+		first += p.await(b, "a trial", isEvent("trial_started")).at.Sub(p.began)
 		time.Sleep(idle)
-		resident += residentMB(b, node.Process.Pid)
-		_ = node.Process.Signal(os.Interrupt)
-		_ = node.Wait()
+		resident += residentMB(b, p.command.Process.Pid)
+		p.signal(b, os.Interrupt)
+		p.wait(b)
 	}
 	b.ReportMetric(first.Seconds()/float64(runs), "s-to-first-suggestion")
 	b.ReportMetric(resident/float64(runs), "MB-resident")
@@ -76,29 +59,36 @@ func released(b testing.TB) (program string) {
 	return program
 }
 
-// startDaemon starts serve in a new directory, and returns it with a client of its socket.
-func startDaemon(b *testing.B, program string) (*exec.Cmd, *http.Client) {
+// startReleased starts the released form of the program, which prints events. Unlike start it logs
+// nothing of a failed test.
+func startReleased(t testing.TB, program string, args ...string) *process {
+	t.Helper()
+	p := newProcess(exec.Command(program, args...))
+	p.launch(t)
+	return p
+}
+
+// releasedServe is a process of the released form of serve.
+type releasedServe struct {
+	*process
+	address string
+	took    time.Duration // from the start of the process until it served all tasks
+	client  *http.Client  // of its socket
+}
+
+func startReleasedServe(b *testing.B, program, dir string, flags ...string) *releasedServe {
 	b.Helper()
-	dir, err := os.MkdirTemp("", "fbo") // short enough for the name of a socket
-	if err != nil {
-		b.Fatal(err)
+	p := startReleased(b, program, serveLine(dir, flags...)...)
+	serving := p.await(b, "its tasks", isEvent("serving"))
+	return &releasedServe{p, serving.Addresses[0], serving.at.Sub(p.began), socketClient(dir)}
+}
+
+func (p *releasedServe) end(b *testing.B) {
+	b.Helper()
+	p.signal(b, os.Interrupt)
+	if code := p.wait(b); code != base.ExitDone {
+		b.Fatalf("exit code %d: %s", code, p.stderr.String())
 	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	daemon := exec.Command(program, serveLine(dir)...)
-	out, err := daemon.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := daemon.Start(); err != nil {
-		b.Fatal(err)
-	}
-	var e event
-	for events := json.NewDecoder(out); e.Event != "serving"; {
-		if err := events.Decode(&e); err != nil {
-			b.Fatalf("%+v, %v", e, err)
-		}
-	}
-	return daemon, socketClient(dir)
 }
 
 // BenchmarkServeFootprint reports what the daemon has resident with one task, a minute
@@ -108,17 +98,16 @@ func BenchmarkServeFootprint(b *testing.B) {
 	const idle = time.Minute
 	resident, runs := 0.0, 0
 	for b.Loop() {
-		daemon, client := startDaemon(b, program)
-		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": bowlTask})
+		p := startReleasedServe(b, program, shortTempDir(b))
+		mustRequest(b, 201, p.client, "POST", "/v1/tasks", object{"text": bowlTask})
 		for trial := range 10 {
-			mustRequest(b, 200, client, "POST", "/v1/tasks/bowl/ask", object{"client": "a"})
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/bowl/trials/%d/tell", trial+1), object{"value": trial})
+			mustRequest(b, 200, p.client, "POST", "/v1/tasks/bowl/ask", object{"client": "a"})
+			mustRequest(b, 200, p.client, "POST", fmt.Sprintf("/v1/tasks/bowl/trials/%d/tell", trial+1), object{"value": trial})
 		}
 		time.Sleep(idle)
-		resident += residentMB(b, daemon.Process.Pid)
+		resident += residentMB(b, p.command.Process.Pid)
 		runs++
-		_ = daemon.Process.Signal(os.Interrupt)
-		_ = daemon.Wait()
+		p.end(b)
 	}
 	b.ReportMetric(resident/float64(runs), "MB-resident")
 	b.ReportMetric(0, "ns/op")
@@ -171,19 +160,18 @@ func BenchmarkFloor(b *testing.B) {
 func BenchmarkSuggestFootprint(b *testing.B) {
 	program := released(b)
 	for b.Loop() {
-		daemon, client := startDaemon(b, program)
-		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": bowlTask})
+		p := startReleasedServe(b, program, shortTempDir(b))
+		mustRequest(b, 201, p.client, "POST", "/v1/tasks", object{"text": bowlTask})
 		for outcomes := range 201 {
-			mustRequest(b, 200, client, "POST", "/v1/tasks/bowl/ask", object{"client": "a"})
+			mustRequest(b, 200, p.client, "POST", "/v1/tasks/bowl/ask", object{"client": "a"})
 			if outcomes == 25 || outcomes == 200 {
 				for name, field := range map[string]string{"resident": "VmRSS", "own": "RssAnon", "most": "VmHWM"} {
-					b.ReportMetric(statusMB(b, daemon.Process.Pid, field), fmt.Sprintf("MB-%s-at-%d", name, outcomes))
+					b.ReportMetric(statusMB(b, p.command.Process.Pid, field), fmt.Sprintf("MB-%s-at-%d", name, outcomes))
 				}
 			}
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/bowl/trials/%d/tell", outcomes+1), object{"value": outcomes * 37 % 101})
+			mustRequest(b, 200, p.client, "POST", fmt.Sprintf("/v1/tasks/bowl/trials/%d/tell", outcomes+1), object{"value": outcomes * 37 % 101})
 		}
-		_ = daemon.Process.Signal(os.Interrupt)
-		_ = daemon.Wait()
+		p.end(b)
 	}
 	b.ReportMetric(0, "ns/op")
 }
@@ -193,7 +181,14 @@ func residentMB(b testing.TB, pid int) float64 { return statusMB(b, pid, "VmRSS"
 
 // statusMB returns a field of a process's status, such as VmHWM, in MB.
 func statusMB(b testing.TB, pid int, field string) float64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	b.Helper()
+	return fieldMB(b, fmt.Sprintf("/proc/%d/status", pid), field)
+}
+
+// fieldMB returns a field of a file such as /proc/meminfo in MB.
+func fieldMB(b testing.TB, file, field string) float64 {
+	b.Helper()
+	status, err := os.ReadFile(file)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -203,6 +198,6 @@ func statusMB(b testing.TB, pid int, field string) float64 {
 			return kilobytes * 1024 / 1e6
 		}
 	}
-	b.Fatalf("no %s in the process's status", field)
+	b.Fatalf("no %s in %s", field, file)
 	return 0
 }

@@ -3,13 +3,8 @@
 package main_test
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,25 +21,24 @@ parameters:
 `
 
 const (
-	manyTasks   = 200
-	trialsOf    = 3                // outcomes of each task
-	settleTime  = 10 * time.Second // before idle processor time is measured
-	idleTime    = 30 * time.Second
-	clockTicks  = 100 // per second, in /proc/PID/stat
-	metricsName = "fbo_"
+	manyTasks  = 200
+	trialsOf   = 3                // outcomes of each task
+	settleTime = 10 * time.Second // before idle processor time is measured
+	idleTime   = 30 * time.Second
+	clockTicks = 100 // per second, in /proc/PID/stat
 )
 
 // BenchmarkServeTasks reports what serve needs for 200 tasks of its last start, with three outcomes
 // each: the time of the start, the resident memory, the processor time while idle, and the number of
 // series of metrics.
 func BenchmarkServeTasks(b *testing.B) {
-	program, line := released(b), serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0")
-	first := startReleased(b, program, line)
+	program, dir := released(b), shortTempDir(b)
+	first := startReleasedServe(b, program, dir)
 	first.fill(b)
 	first.end(b)
 	var sum footprint
 	for b.Loop() {
-		p := startReleased(b, program, line)
+		p := startReleasedServe(b, program, dir, "--metrics", "127.0.0.1:0")
 		sum.add(b, p)
 		p.end(b)
 	}
@@ -57,8 +51,8 @@ func BenchmarkServeCommonTasks(b *testing.B) {
 	program := released(b)
 	var sum footprint
 	for b.Loop() {
-		nodes := []*releasedServe{startReleased(b, program, serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0"))}
-		nodes = append(nodes, startReleased(b, program, serveLine(benchmarkDir(b), "--metrics", "127.0.0.1:0", "--peer", nodes[0].address)))
+		nodes := []*releasedServe{startReleasedServe(b, program, shortTempDir(b), "--metrics", "127.0.0.1:0")}
+		nodes = append(nodes, startReleasedServe(b, program, shortTempDir(b), "--metrics", "127.0.0.1:0", "--peer", nodes[0].address))
 		var filling sync.WaitGroup
 		for _, p := range nodes {
 			filling.Go(func() { p.fill(b) })
@@ -70,16 +64,6 @@ func BenchmarkServeCommonTasks(b *testing.B) {
 		}
 	}
 	sum.report(b)
-}
-
-func benchmarkDir(b *testing.B) string {
-	b.Helper()
-	dir, err := os.MkdirTemp("", "fbo") // short enough for the name of a socket
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 // footprint sums the figures of several processes.
@@ -98,24 +82,12 @@ func (f *footprint) add(b *testing.B, p *releasedServe) {
 	time.Sleep(idleTime)
 	f.processor += time.Duration(cpuTicks(b, pid)-before) * time.Second / clockTicks
 	f.resident += residentMB(b, pid)
-	response, err := http.Get(p.metrics)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f.series += float64(strings.Count(string(text), "\n"+metricsName))
-	for line := range strings.Lines(string(text)) {
-		if strings.HasPrefix(line, "fbo_connected_peers") {
-			_, value, _ := strings.Cut(line, " ")
-			peers, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil {
-				b.Fatal(err)
-			}
-			f.connectedPeers += peers
+	for _, m := range p.metrics(b) {
+		if strings.HasPrefix(m.name, "fbo_") {
+			f.series++
+		}
+		if m.name == "fbo_connected_peers" {
+			f.connectedPeers += m.value
 		}
 	}
 	f.start += p.took
@@ -132,67 +104,15 @@ func (f *footprint) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// releasedServe is a process of the released form of serve.
-type releasedServe struct {
-	dir, address string
-	command      *exec.Cmd
-	took         time.Duration // from the start of the process until it served all tasks
-	metrics      string        // address of its metrics
-	drained      chan struct{}
-}
-
-func startReleased(b *testing.B, program string, line []string) *releasedServe {
-	b.Helper()
-	p := &releasedServe{dir: line[slices.Index(line, "--data-dir")+1], command: exec.Command(program, line...), drained: make(chan struct{})}
-	out, err := p.command.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	began := time.Now()
-	if err := p.command.Start(); err != nil {
-		b.Fatal(err)
-	}
-	events := json.NewDecoder(out)
-	for {
-		var e event
-		if err := events.Decode(&e); err != nil {
-			b.Fatal(err)
-		}
-		if e.Event == "metrics_served" {
-			p.metrics = e.URL
-		}
-		if e.Event == "serving" {
-			p.address = e.Addresses[0]
-			break
-		}
-	}
-	p.took = time.Since(began)
-	go func() {
-		defer close(p.drained)
-		_, _ = io.Copy(io.Discard, out)
-	}()
-	return p
-}
-
 // fill creates the tasks with their outcomes.
 func (p *releasedServe) fill(b *testing.B) {
 	b.Helper()
-	client := socketClient(p.dir)
 	for i := range manyTasks {
-		mustRequest(b, 201, client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(smallTask, i)})
+		mustRequest(b, 201, p.client, "POST", "/v1/tasks", object{"text": fmt.Sprintf(smallTask, i)})
 		for trial := range trialsOf {
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/ask", i), object{"client": "a"})
-			mustRequest(b, 200, client, "POST", fmt.Sprintf("/v1/tasks/small%d/trials/%d/tell", i, trial+1), object{"value": trial})
+			mustRequest(b, 200, p.client, "POST", fmt.Sprintf("/v1/tasks/small%d/ask", i), object{"client": "a"})
+			mustRequest(b, 200, p.client, "POST", fmt.Sprintf("/v1/tasks/small%d/trials/%d/tell", i, trial+1), object{"value": trial})
 		}
-	}
-}
-
-func (p *releasedServe) end(b *testing.B) {
-	b.Helper()
-	_ = p.command.Process.Signal(os.Interrupt)
-	<-p.drained
-	if err := p.command.Wait(); err != nil {
-		b.Fatal(err)
 	}
 }
 

@@ -8,13 +8,14 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/fbo-node/fbo/internal/cli/base"
 )
 
-func fetch(t *testing.T, url string) (code int, body string) {
+func fetch(t testing.TB, url string) (code int, body string) {
 	t.Helper()
 	response, err := http.Get(url)
 	if err != nil {
@@ -26,6 +27,34 @@ func fetch(t *testing.T, url string) (code int, body string) {
 		t.Fatal(err)
 	}
 	return response.StatusCode, string(data)
+}
+
+// metric is a series of a scrape.
+type metric struct {
+	name, labels string // labels as they are printed, or empty
+	value        float64
+}
+
+// metrics returns what a process with --metrics serves.
+func (p *process) metrics(t testing.TB) (series []metric) {
+	t.Helper()
+	code, body := fetch(t, p.await(t, "the address of its metrics", isEvent("metrics_served")).URL)
+	if code != http.StatusOK {
+		t.Fatalf("the metrics: %d %s", code, body)
+	}
+	for line := range strings.Lines(body) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		i := strings.LastIndexByte(line, ' ')
+		value, err := strconv.ParseFloat(strings.TrimSpace(line[i+1:]), 64)
+		if err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		name, labels, _ := strings.Cut(line[:i], "{")
+		series = append(series, metric{name, strings.TrimSuffix(labels, "}"), value})
+	}
+	return series
 }
 
 func TestRunServesMetrics(t *testing.T) {

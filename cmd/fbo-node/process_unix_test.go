@@ -40,7 +40,7 @@ strategy: {type: fts}
 `
 
 // shortTempDir is a directory whose name leaves room for the name of a socket.
-func shortTempDir(t *testing.T) string {
+func shortTempDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fbo")
 	if err != nil {
@@ -50,7 +50,7 @@ func shortTempDir(t *testing.T) string {
 	return dir
 }
 
-func writeFile(t *testing.T, name, text string) string {
+func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(shortTempDir(t), name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -231,6 +231,7 @@ type event struct {
 // process is a running `fbo-node run --json`.
 type process struct {
 	command *exec.Cmd
+	began   time.Time // when it was started
 	stderr  bytes.Buffer
 	ended   chan struct{}
 	endedAt time.Time // once ended is closed
@@ -243,19 +244,36 @@ type process struct {
 }
 
 // start runs until the test ends, at the latest.
-func start(t *testing.T, args ...string) *process {
+func start(t testing.TB, args ...string) *process {
 	t.Helper()
 	return startCommand(t, nodeCommand(args...))
 }
 
-func startCommand(t *testing.T, command *exec.Cmd) *process {
+func startCommand(t testing.TB, command *exec.Cmd) *process {
 	t.Helper()
-	p := &process{command: command, ended: make(chan struct{}), changed: make(chan struct{})}
+	p := newProcess(command)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%q\nevents: %+v\nstderr: %s", command.Args, p.all(), p.stderr.String())
+		}
+	})
+	p.launch(t)
+	return p
+}
+
+func newProcess(command *exec.Cmd) *process {
+	return &process{command: command, ended: make(chan struct{}), changed: make(chan struct{})}
+}
+
+// launch starts the command. It runs until the test ends, at the latest.
+func (p *process) launch(t testing.TB) {
+	t.Helper()
 	p.command.Stderr = &p.stderr
 	stdout, err := p.command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.began = time.Now()
 	if err := p.command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -272,11 +290,7 @@ func startCommand(t *testing.T, command *exec.Cmd) *process {
 	t.Cleanup(func() {
 		_ = p.command.Process.Kill()
 		<-p.ended
-		if t.Failed() {
-			t.Logf("%q\nevents: %+v\nstderr: %s", command.Args, p.all(), p.stderr.String())
-		}
 	})
-	return p
 }
 
 func (p *process) note(line []byte) {
@@ -317,13 +331,13 @@ func (p *process) of(kind string) (found []event) {
 }
 
 // await waits for an event that may have happened already.
-func (p *process) await(t *testing.T, what string, matches func(event) bool) event {
+func (p *process) await(t testing.TB, what string, matches func(event) bool) event {
 	t.Helper()
 	return p.awaitAfter(t, 0, what, matches)
 }
 
 // awaitAfter leaves out the first events.
-func (p *process) awaitAfter(t *testing.T, skip int, what string, matches func(event) bool) event {
+func (p *process) awaitAfter(t testing.TB, skip int, what string, matches func(event) bool) event {
 	t.Helper()
 	deadline := time.After(patienceOfTests)
 	for {
@@ -352,7 +366,7 @@ func (p *process) awaitAfter(t *testing.T, skip int, what string, matches func(e
 
 // sharesOf waits until a node has got weights of a peer, after what it had got
 // before, and returns how long that took.
-func (p *process) sharesOf(t *testing.T, peer, what string, skip int) time.Duration {
+func (p *process) sharesOf(t testing.TB, peer, what string, skip int) time.Duration {
 	t.Helper()
 	began := time.Now()
 	p.awaitAfter(t, skip, what, func(e event) bool {
@@ -365,12 +379,12 @@ func isEvent(kind string) func(event) bool {
 	return func(e event) bool { return e.Event == kind }
 }
 
-func (p *process) address(t *testing.T) string {
+func (p *process) address(t testing.TB) string {
 	t.Helper()
 	return p.await(t, "its addresses", isEvent("node_started")).Addresses[0]
 }
 
-func (p *process) signal(t *testing.T, s os.Signal) {
+func (p *process) signal(t testing.TB, s os.Signal) {
 	t.Helper()
 	if err := p.command.Process.Signal(s); err != nil {
 		t.Fatal(err)
@@ -378,7 +392,7 @@ func (p *process) signal(t *testing.T, s os.Signal) {
 }
 
 // wait returns the exit code.
-func (p *process) wait(t *testing.T) int {
+func (p *process) wait(t testing.TB) int {
 	t.Helper()
 	select {
 	case <-p.ended:

@@ -194,16 +194,26 @@ func (a *Agent) newestOf(author peer.ID) (newest protocol.Stamp) {
 	return newest
 }
 
-// lacks reports whether an author announces a share that the agent does not have, and can use.
-func (a *Agent) lacks(author peer.ID) bool {
-	for _, announced := range a.announcedBy(author) {
-		known, ok := a.shares.held[protocol.Key{Author: author, Kind: announced.Kind, Slot: announced.Slot}]
-		_, talks := a.exchanges.byName[announced.Kind]
-		if talks && announced.Epoch > a.shares.void[author] && (!ok || announced.Stamp.Compare(known.Stamp) > 0) {
-			return true
+// countAnnounced returns the number of shares that an author announces and that the agent can use, and
+// how many of them it has.
+func (a *Agent) countAnnounced(author peer.ID) (announced, stored int) {
+	for _, share := range a.announcedBy(author) {
+		if _, talks := a.exchanges.byName[share.Kind]; !talks || share.Epoch <= a.shares.void[author] {
+			continue
+		}
+		announced++
+		known, ok := a.shares.held[protocol.Key{Author: author, Kind: share.Kind, Slot: share.Slot}]
+		if ok && share.Stamp.Compare(known.Stamp) <= 0 {
+			stored++
 		}
 	}
-	return false
+	return announced, stored
+}
+
+// lacks reports whether an author announces a share that the agent does not have, and can use.
+func (a *Agent) lacks(author peer.ID) bool {
+	announced, stored := a.countAnnounced(author)
+	return stored < announced
 }
 
 // consider schedules a fetch after a presence message, if there is something to fetch.
@@ -369,6 +379,26 @@ func (a *Agent) Suggest(authors []peer.ID) {
 
 // Chosen returns the authors whose announced shares the agent fetches, sorted.
 func (a *Agent) Chosen() []peer.ID { return slices.Sorted(maps.Keys(a.topic.chosen)) }
+
+// LargeStatus is the state of announce and fetch in a large topic.
+type LargeStatus struct {
+	Authors   []peer.ID `json:"authors"`   // chosen authors, whose shares the agent fetches
+	Announced int       `json:"announced"` // shares that these announce
+	Stored    int       `json:"stored"`    // of the announced shares, those that the agent has
+}
+
+// LargeStatus returns nil while the topic is small.
+func (a *Agent) LargeStatus() *LargeStatus {
+	if !a.topic.large {
+		return nil
+	}
+	status := LargeStatus{Authors: a.Chosen()}
+	for _, id := range status.Authors {
+		announced, stored := a.countAnnounced(id)
+		status.Announced, status.Stored = status.Announced+announced, status.Stored+stored
+	}
+	return &status
+}
 
 // SyncRequest returns the request for the shares that the agent does not have. In a large topic it is
 // for shares of the chosen authors and its own only.

@@ -187,6 +187,29 @@ func TestChosenAuthorsAreFetchedUntilTheyServe(t *testing.T) {
 	}
 }
 
+func TestLargeStatusCountsAnnouncedShares(t *testing.T) {
+	if got := newCrowd(t, 7).agent.LargeStatus(); got != nil {
+		t.Errorf("a small topic has the status %+v, want none", *got)
+	}
+	c := newCrowd(t, 12)
+	check := func(stored int) {
+		t.Helper()
+		if got := c.agent.LargeStatus(); got == nil || len(got.Authors) != 4 || got.Announced != 4 || got.Stored != stored {
+			t.Errorf("the status is %+v, want %d stored of 4 shares that 4 authors announce", got, stored)
+		}
+	}
+	check(0)
+	chosen := c.agent.Chosen()
+	c.agent.Receive(c.now, c.share(chosen[2]), 0)
+	check(1)
+	for _, share := range c.shares {
+		if !slices.Contains(chosen, share.Author) {
+			c.agent.Receive(c.now, share, 0)
+		}
+	}
+	check(1)
+}
+
 func TestForgedAnnouncements(t *testing.T) {
 	c := newCrowd(t, 12)
 	author := c.shares[0].Author
@@ -277,6 +300,18 @@ func TestKeeperFetchesAllAndSuggestsTheNearest(t *testing.T) {
 	}
 	if got := newCrowd(t, 12).agent.Answer(c.now, reader, protocol.SyncRequest{Suggest: true}); len(got[0].Suggested) > 0 {
 		t.Error("an agent that keeps nothing suggests authors")
+	}
+}
+
+func TestPossibleKeepersSendNoPresence(t *testing.T) {
+	c := newCrowd(t, 12)
+	if got := c.agent.PossibleKeepers(c.now, []peer.ID{c.shares[3].Author, "keeper", c.shares[7].Author}); !slices.Equal(got, []peer.ID{"keeper"}) {
+		t.Errorf("the possible keepers are %q, want keeper", got)
+	}
+	for what, other := range map[string]*crowd{"a small topic": newCrowd(t, 7), "a keeper": newCrowd(t, 12, func(c *Config) { c.Keep = true })} {
+		if got := other.agent.PossibleKeepers(other.now, []peer.ID{"keeper"}); len(got) > 0 {
+			t.Errorf("%s has the possible keepers %q, want none", what, got)
+		}
 	}
 }
 

@@ -15,6 +15,24 @@ type distant interface {
 	Distance(other any) (distance float64, ok bool)
 }
 
+// PossibleKeepers returns those of some connected peers that may be keepers, which send no presence
+// messages. In a small topic, and for a keeper, it returns none.
+func (a *Agent) PossibleKeepers(now time.Time, peers []peer.ID) (keepers []peer.ID) {
+	if a.keeping || !a.topic.large {
+		return nil
+	}
+	present := map[peer.ID]bool{}
+	for said := range a.presences(now) {
+		present[said.Author] = true
+	}
+	for _, id := range peers {
+		if !present[id] {
+			keepers = append(keepers, id)
+		}
+	}
+	return keepers
+}
+
 // suggestedTo returns the authors whose shares resemble those of an agent most, at most Large.Authors. It
 // uses only shares that all agents of the task may read. Only a keeper suggests authors, since it has the
 // shares of all. It is empty if the keeper has no share of the agent that it can compare.

@@ -21,7 +21,7 @@ strategy: {type: fts, initial_designs: 1}
 
 // crowd returns what members have sent and received on average in a large topic, in which each
 // evaluates for a minute at a time.
-func crowd(t *testing.T, members, authors, evaluations int) (mean crowdTraffic) {
+func crowd(t testing.TB, members, authors, evaluations int) (mean crowdTraffic) {
 	t.Helper()
 	file, err := all.Strategies().Parse("crowd.yaml", []byte(crowdTask))
 	if err != nil {
@@ -49,7 +49,7 @@ func crowd(t *testing.T, members, authors, evaluations int) (mean crowdTraffic) 
 type crowdTraffic struct{ messages, gossiped, fetched float64 }
 
 // perMinute returns the traffic of the minutes from the first to the second number of evaluations.
-func perMinute(t *testing.T, members, authors, from, until int) crowdTraffic {
+func perMinute(t testing.TB, members, authors, from, until int) crowdTraffic {
 	before, after := crowd(t, members, authors, from), crowd(t, members, authors, until)
 	minutes := float64(until - from)
 	return crowdTraffic{(after.messages - before.messages) / minutes, (after.gossiped - before.gossiped) / minutes, (after.fetched - before.fetched) / minutes}

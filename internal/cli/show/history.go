@@ -226,6 +226,7 @@ type statusJSON struct {
 	PresenceAgreed bool                  `json:"presence_agreed,omitempty"`
 	Keeping        bool                  `json:"keeping,omitempty"`
 	Stored         *node.StoredShares    `json:"stored,omitempty"`
+	LargeTopic     *node.LargeStatus     `json:"large_topic,omitempty"`
 	Continued      *node.Continued       `json:"continued,omitempty"`
 	Sent           int                   `json:"shares_sent,omitempty"`
 	Received       int                   `json:"shares_received,omitempty"`
@@ -248,7 +249,7 @@ func statusObject(p past.History) statusJSON {
 		s.Peers, s.TaskMismatches, s.Hubs = r.Peers, r.TaskMismatches, r.Hubs
 		s.Model = r.Model
 		s.Keeping, s.Stored, s.WaitsFor = r.Keeping, &r.Stored, r.WaitsFor
-		s.Continued = r.Continued
+		s.Continued, s.LargeTopic = r.Continued, r.LargeTopic
 		for _, id := range r.TopicPeers {
 			s.TopicPeers = append(s.TopicPeers, id.String())
 		}
@@ -265,6 +266,17 @@ func others(s statusJSON) int {
 		return len(s.Present)
 	}
 	return max(0, len(s.Present)-1)
+}
+
+// agreement returns whether the nodes agree on the participants. In a large topic they do not compare them.
+func agreement(s statusJSON) string {
+	switch {
+	case s.LargeTopic != nil:
+		return ""
+	case s.PresenceAgreed:
+		return ", all agree who"
+	}
+	return ", not all agree who yet"
 }
 
 func writeStatus(out io.Writer, p past.History) {
@@ -307,8 +319,10 @@ func writeStatus(out io.Writer, p past.History) {
 	for _, address := range s.Addresses {
 		fmt.Fprintf(out, "address   %s\n", address)
 	}
-	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.TopicPeers), others(s),
-		map[bool]string{true: ", all agree who", false: ", not all agree who yet"}[s.PresenceAgreed])
+	fmt.Fprintf(out, "peers     %d connected, %d taking part besides this node%s\n", len(s.TopicPeers), others(s), agreement(s))
+	if l := s.LargeTopic; l != nil {
+		fmt.Fprintf(out, "large     fetches the announced shares of %s, stores %d of %d\n", sanitize.Count(len(l.Authors), "other node"), l.Stored, l.Announced)
+	}
 	if s.Continued != nil {
 		fmt.Fprintf(out, "former    %s\n", s.Continued)
 	}

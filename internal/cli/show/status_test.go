@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/internal/cli/clitest"
 	"github.com/fbo-node/fbo/internal/cli/past"
 	"github.com/fbo-node/fbo/internal/cli/render"
@@ -35,6 +37,30 @@ func TestTextsOfOthersInLines(t *testing.T) {
 		write(&out)
 		if text := out.String(); !strings.Contains(text, want) || strings.Contains(text, sent) {
 			t.Errorf("%s: %q, want %s in it", what, text, want)
+		}
+	}
+}
+
+// TestLargeTopicInStatus: the nodes of a large topic do not compare who takes part.
+func TestLargeTopicInStatus(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		large *node.LargeStatus
+		want  string
+	}{
+		{nil, "\npeers     0 connected, 2 taking part besides this node, not all agree who yet\nshares"},
+		{
+			&node.LargeStatus{Authors: []peer.ID{"b", "c"}, Announced: 31, Stored: 30},
+			"\npeers     0 connected, 2 taking part besides this node\nlarge     fetches the announced shares of 2 other nodes, stores 30 of 31\nshares",
+		},
+	} {
+		p := past.History{Task: clitest.MixedTask(t), Running: &node.Status{Present: []peer.ID{"a", "b", "c"}, LargeTopic: c.large}}
+		var out strings.Builder
+		if writeStatus(&out, p); !strings.Contains(out.String(), c.want) {
+			t.Errorf("got\n%s\nwant in it\n%s", out.String(), c.want)
+		}
+		if got := statusObject(p).LargeTopic; got != c.large {
+			t.Errorf("the object has %+v, want %+v", got, c.large)
 		}
 	}
 }

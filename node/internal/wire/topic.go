@@ -260,8 +260,10 @@ func (t *Topic) welcome(id peer.ID) {
 
 // reconcile requests shares from a random peer once a minute, since gossipsub may lose messages.
 // After a peer has joined it does so more often, because shares are also lost between members that
-// are not yet connected.
+// are not yet connected. In a large topic every other request goes to a peer that may be a keeper, since
+// keepers suggest authors.
 func (t *Topic) reconcile() {
+	keeper := true // the next request goes to a keeper
 	pause := syncInterval
 	next := time.NewTimer(pause)
 	defer next.Stop()
@@ -280,12 +282,23 @@ func (t *Topic) reconcile() {
 				from = t.inReach()
 			}
 			if len(from) > 0 {
+				if keepers := t.possibleKeepers(from); keeper && len(keepers) > 0 {
+					from = keepers
+				}
+				keeper = !keeper
 				t.fetch(from[rand.IntN(len(from))])
 			}
 			pause = min(2*pause, syncInterval)
 			next.Reset(t.net.Policy.Jittered(pause))
 		}
 	}
+}
+
+func (t *Topic) possibleKeepers(of []peer.ID) (keepers []peer.ID) {
+	if err := t.do(t.ctx, func(a *agent.Agent, now time.Time) { keepers = a.PossibleKeepers(now, of) }); err != nil {
+		return nil // the session has ended
+	}
+	return keepers
 }
 
 // inReach returns the connected peers that support the task's sync protocol and have proven the

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -36,13 +37,11 @@ const (
 	weighBatch = 16 // authors in one view for the strategy's PeerWeights, which looks at few
 )
 
+// DefaultLargeTopic returns the default limits.
+func DefaultLargeTopic() LargeTopic { return LargeTopic{Above: defaultLarge, Authors: defaultAuthors} }
+
 func (l *LargeTopic) complete() error {
-	if l.Above == 0 {
-		l.Above = defaultLarge
-	}
-	if l.Authors == 0 {
-		l.Authors = defaultAuthors
-	}
+	l.Above, l.Authors = cmp.Or(l.Above, defaultLarge), cmp.Or(l.Authors, defaultAuthors)
 	if l.Above < 0 || l.Authors < 0 || l.Authors >= protocol.MaxSyncAuthors {
 		return fmt.Errorf("Config.Large is %d agents and %d authors, expected 1 or more agents and 1 to %d authors", l.Above, l.Authors, protocol.MaxSyncAuthors-1)
 	}

@@ -120,8 +120,8 @@ func testCrowd(t *testing.T, members, above, authors, from, until int) {
 	for i, name := range []string{"messages", "bytes of gossip", "bytes of fetches"} {
 		have := []float64{got.Messages, got.Gossip, got.Fetched}[i]
 		t.Logf("%d agents: %.1f %s per agent and minute, real agents %.1f", members, have, name, want[i])
-		if math.Abs(have/want[i]-1) > 0.15 {
-			t.Errorf("%d agents: %.1f %s per agent and minute, real agents have %.1f; want at most 15 %% of difference", members, have, name, want[i])
+		if math.Abs(have/want[i]-1) > 0.1 {
+			t.Errorf("%d agents: %.1f %s per agent and minute, real agents have %.1f; want at most 10 %% of difference", members, have, name, want[i])
 		}
 	}
 }

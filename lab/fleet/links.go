@@ -140,7 +140,8 @@ func (f *fleet) walk(id int32) {
 	}
 	for range max(minActive-active, 1) {
 		for range 8 { // tries to find a member that it may dial
-			if other := int32(f.rng.IntN(len(f.agents))); !f.agents[other].gone && (active < minActive || !a.met[other]) && f.canDial(id, other) && f.connect(id, other) {
+			other := int32(f.rng.IntN(len(f.agents)))
+			if (active < minActive || !a.met[other]) && !f.agents[other].gone && f.canDial(id, other) && f.connect(id, other) {
 				break
 			}
 		}

@@ -381,7 +381,7 @@ func (a *Agent) warn(format string, args ...any) {
 // Ready returns the outputs since the last call and clears them.
 func (a *Agent) Ready() Ready {
 	ready := a.ready
-	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd(), a.topic.next)
+	ready.Wake = earliest(a.trials.leaseEnd(a.cfg.Lease), a.trials.firstEnd(), a.exchanges.next(), a.waitEnd(), a.topic.choice.Next)
 	a.ready = Ready{}
 	return ready
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -75,7 +76,7 @@ func (t *evidence) judge(now time.Time, share protocol.Share, statements protoco
 
 // makeRoom reports whether a receipt of the author can be stored, and may evict another author for
 // it. It evicts authors that were never met (see contacts) first, then the author with the oldest
-// receipt. It evicts no author whose receipt is younger than protectedTime, and no met author for an
+// receipt. It evicts no author whose receipt is younger than largetopic.ProtectedTime, and no met author for an
 // unmet one.
 func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 	if len(t.receipts) < maxAuthors || author == t.self {
@@ -87,7 +88,7 @@ func (t *evidence) makeRoom(now time.Time, author peer.ID) bool {
 			silent = other
 		}
 	}
-	if now.Sub(t.receipts[silent].received) <= protectedTime || t.met[silent] && !t.met[author] {
+	if now.Sub(t.receipts[silent].received) <= largetopic.ProtectedTime || t.met[silent] && !t.met[author] {
 		return false
 	}
 	delete(t.receipts, silent)

@@ -11,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/internal/privacy/ledger"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
@@ -277,7 +278,7 @@ func TestReceiptsAreBounded(t *testing.T) {
 	if result := judge("newcomer", now.Add(time.Second)); result != Stale {
 		t.Errorf("a newcomer while all are there: %v", result)
 	}
-	later := now.Add(protectedTime + maxAuthors*time.Second)
+	later := now.Add(largetopic.ProtectedTime + maxAuthors*time.Second)
 	if result := judge("newcomer", later); result != Accepted || len(s.receipts) != maxAuthors {
 		t.Errorf("a newcomer when others have fallen silent: %v, %d authors", result, len(s.receipts))
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/internal/random"
 	"github.com/fbo-node/fbo/internal/recoverpanic"
 	"github.com/fbo-node/fbo/protocol"
@@ -32,23 +34,14 @@ const (
 	defaultLarge   = 128
 	defaultAuthors = 32
 
-	turnPause  = 5 * time.Minute  // between choices of authors
-	fetchPause = time.Second      // minimum time from an announcement until the fetch
-	fetchSpan  = 9 * time.Second  // the fetch comes up to this time later, so that readers of one author do not ask at once
-	retryPause = 20 * time.Second // until an unsuccessful fetch is repeated; it doubles each time
-	maxFetches = 3                // fetches without success, after which another author takes the place
-	barredTime = 10 * time.Minute // in which the author is not chosen again
-	fetchBatch = 32               // authors fetched at once
-	weighBatch = 16               // authors in one view for the strategy's PeerWeights, which looks at few
+	weighBatch = 16 // authors in one view for the strategy's PeerWeights, which looks at few
 )
 
+// DefaultLargeTopic returns the default limits.
+func DefaultLargeTopic() LargeTopic { return LargeTopic{Above: defaultLarge, Authors: defaultAuthors} }
+
 func (l *LargeTopic) complete() error {
-	if l.Above == 0 {
-		l.Above = defaultLarge
-	}
-	if l.Authors == 0 {
-		l.Authors = defaultAuthors
-	}
+	l.Above, l.Authors = cmp.Or(l.Above, defaultLarge), cmp.Or(l.Authors, defaultAuthors)
 	if l.Above < 0 || l.Authors < 0 || l.Authors >= protocol.MaxSyncAuthors {
 		return fmt.Errorf("Config.Large is %d agents and %d authors, expected 1 or more agents and 1 to %d authors", l.Above, l.Authors, protocol.MaxSyncAuthors-1)
 	}
@@ -60,30 +53,16 @@ type announcing struct {
 	possible bool // the task can have a large topic
 	large    bool // the topic is large at present
 	rng      *rand.Rand
+	choice   largetopic.Choice[peer.ID]
 
-	measured  time.Time
-	chosen    map[peer.ID]bool
-	attempts  map[peer.ID]attempt // of chosen authors with announced shares that the agent does not have
-	barred    map[peer.ID]time.Time
-	use       map[peer.ID]float64 // weight of each author at the latest choice that had its shares
-	suggested []peer.ID
-	turned    time.Time // time of the latest choice
-	weighing  bool
-	next      time.Time // time of the next fetch; zero: there is nothing to fetch
-}
-
-// attempt counts the fetches of an author's shares since the last one that succeeded.
-type attempt struct {
-	newest protocol.Stamp // that the author announced at the last fetch
-	count  int
-	next   time.Time // of the next fetch, unless the author announces a newer share before
+	measured time.Time
+	use      map[peer.ID]float64 // weight of each author at the latest choice that had its shares
+	weighing bool
 }
 
 func newAnnouncing(seed random.Seed, possible bool) announcing {
-	return announcing{
-		possible: possible, rng: seed.Stream("authors", 0),
-		chosen: map[peer.ID]bool{}, attempts: map[peer.ID]attempt{}, barred: map[peer.ID]time.Time{}, use: map[peer.ID]float64{},
-	}
+	rng := seed.Stream("authors", 0)
+	return announcing{possible: possible, rng: rng, choice: largetopic.NewChoice[peer.ID](rng), use: map[peer.ID]float64{}}
 }
 
 // mayAnnounce reports whether a task with these exchanges and this strategy can have a large topic.
@@ -123,11 +102,9 @@ func (a *Agent) measure(now time.Time) {
 	for range a.presences(now) {
 		present++
 	}
-	switch above := a.cfg.Large.Above; {
-	case present > above:
-		t.large = true
-	case t.large && present <= above*3/4:
-		t.large = false
+	was := t.large
+	t.large = largetopic.IsLarge(was, present, a.cfg.Large.Above)
+	if was && !t.large {
 		for _, share := range a.shares.own(now) {
 			if !a.keeping {
 				a.ready.Publish = append(a.ready.Publish, share) // agents that find the topic small expect it
@@ -222,22 +199,14 @@ func (a *Agent) consider(now time.Time, author peer.ID) {
 	if !t.possible || len(a.announcedBy(author)) == 0 {
 		return
 	}
-	if t.turned.IsZero() || now.Sub(t.turned) >= turnPause {
+	if t.choice.IsDue(now) {
 		a.turn(now)
-	} else if len(t.chosen) < a.authorLimit() && !t.barredNow(author, now) {
-		t.chosen[author] = true
+	} else {
+		t.choice.Offer(now, author, a.authorLimit())
 	}
-	if t.chosen[author] && a.lacks(author) {
-		a.scheduleFetch(now)
+	if t.choice.Chosen[author] && a.lacks(author) {
+		t.choice.Schedule(now)
 	}
-}
-
-func (t *announcing) barredNow(author peer.ID, now time.Time) bool {
-	return now.Before(t.barred[author])
-}
-
-func (a *Agent) scheduleFetch(now time.Time) {
-	a.topic.next = earliest(a.topic.next, now.Add(fetchPause+time.Duration(a.topic.rng.Int64N(int64(fetchSpan)))))
 }
 
 // authorLimit returns the maximum number of authors to fetch. A keeper stores the shares of all.
@@ -255,17 +224,17 @@ func (a *Agent) turn(now time.Time) {
 	if t.weighing {
 		return
 	}
-	t.turned = now
-	if _, weighs := a.strategy.(strategy.PeerWeigher); !weighs || a.keeping || a.trials.done == 0 || len(t.chosen) == 0 {
+	t.choice.Turned = now
+	if _, weighs := a.strategy.(strategy.PeerWeigher); !weighs || a.keeping || a.trials.done == 0 || len(t.choice.Chosen) == 0 {
 		a.chooseAuthors(now)
 		return
 	}
 	t.weighing = true
-	view, chosen := a.view(now), slices.Sorted(maps.Keys(t.chosen))
+	view, chosen := a.view(now), a.Chosen()
 	a.startWork(job{name: "weights of peers", who: "the strategy", run: func(context.Context) (any, error) {
 		return a.weigh(view, chosen)
 	}, undo: func() {
-		t.weighing, t.turned = false, time.Time{}
+		t.weighing, t.choice.Turned = false, time.Time{}
 	}, finish: func(now time.Time, value any, err error) {
 		t.weighing = false
 		if err != nil {
@@ -301,84 +270,53 @@ func (a *Agent) weigh(view strategy.View, authors []peer.ID) (map[peer.ID]float6
 	return weights, nil
 }
 
-// announcers returns the authors that announce shares and may be chosen.
-func (a *Agent) announcers(now time.Time) (all []candidateAuthor) {
-	for h, said := range a.presences(now) {
-		if len(said.Newest) > 0 && !a.topic.barredNow(h.Author, now) {
-			all = append(all, candidateAuthor{h.Author, a.shares.origins[h.Author].group, a.topic.use[h.Author]})
+// announcers implements largetopic.Known at a time.
+type announcers struct {
+	*Agent
+	now time.Time
+}
+
+// Announcers implements largetopic.Known.
+func (a announcers) Announcers() (all []largetopic.Candidate[peer.ID]) {
+	for h, said := range a.presences(a.now) {
+		if len(said.Newest) > 0 {
+			all = append(all, largetopic.Candidate[peer.ID]{ID: h.Author, Group: a.shares.origins[h.Author].group, Use: a.topic.use[h.Author]})
 		}
 	}
 	return all
 }
 
-func (a *Agent) chooseAuthors(now time.Time) {
-	t := &a.topic
-	all := a.announcers(now)
-	t.chosen = selectAuthors(a.authorLimit(), all, t.suggested, t.rng)
-	maps.DeleteFunc(t.use, func(id peer.ID, _ float64) bool {
-		return !slices.ContainsFunc(all, func(c candidateAuthor) bool { return c.id == id })
-	})
-	maps.DeleteFunc(t.barred, func(_ peer.ID, until time.Time) bool { return !now.Before(until) })
-	maps.DeleteFunc(t.attempts, func(id peer.ID, _ attempt) bool { return !t.chosen[id] })
-	a.scheduleFetch(now)
+// Lacks implements largetopic.Known.
+func (a announcers) Lacks(author peer.ID) (bool, protocol.Stamp) {
+	h, ok := a.shares.held[protocol.Key{Author: author, Kind: presence.Kind}]
+	if !ok || !h.expires.After(a.now) || !a.lacks(author) {
+		return false, protocol.Stamp{}
+	}
+	return true, a.newestOf(author)
 }
 
-// fetchDue adds the authors whose announced shares are to be fetched now to Ready. Another author takes
-// the place of one that could not be fetched.
-func (a *Agent) fetchDue(now time.Time) {
+func (a *Agent) chooseAuthors(now time.Time) {
 	t := &a.topic
-	if t.next.IsZero() || now.Before(t.next) {
-		return
-	}
-	t.next = time.Time{}
-	var due []peer.ID
-	var wait time.Time
-	for _, id := range slices.Sorted(maps.Keys(t.chosen)) {
-		h, ok := a.shares.held[protocol.Key{Author: id, Kind: presence.Kind}]
-		if !ok || !h.expires.After(now) || !a.lacks(id) {
-			delete(t.attempts, id)
-			continue
-		}
-		newest := a.newestOf(id)
-		tried := t.attempts[id]
-		if tried.newest != newest {
-			tried.next = time.Time{}
-		}
-		switch {
-		case tried.next.After(now):
-			wait = earliest(wait, tried.next)
-		case tried.count >= maxFetches:
-			delete(t.attempts, id)
-			delete(t.chosen, id)
-			t.barred[id] = now.Add(barredTime)
-		case len(due) < fetchBatch:
-			due = append(due, id)
-			t.attempts[id] = attempt{newest, tried.count + 1, now.Add(retryPause << tried.count)}
-			wait = earliest(wait, t.attempts[id].next)
-		default:
-			wait = earliest(wait, now.Add(fetchPause))
-		}
-	}
-	if len(t.chosen) < a.authorLimit() {
-		before := len(t.chosen)
-		fillAtRandom(t.chosen, a.authorLimit(), a.announcers(now), t.rng)
-		if len(t.chosen) > before {
-			wait = earliest(wait, now.Add(fetchPause))
-		}
-	}
-	t.next = wait
-	a.ready.Fetch = append(a.ready.Fetch, due...)
+	all := t.choice.Turn(now, a.authorLimit(), announcers{a, now})
+	maps.DeleteFunc(t.use, func(id peer.ID, _ float64) bool {
+		return !slices.ContainsFunc(all, func(c largetopic.Candidate[peer.ID]) bool { return c.ID == id })
+	})
+}
+
+// fetchDue adds the authors whose announced shares are to be fetched now to Ready.
+func (a *Agent) fetchDue(now time.Time) {
+	a.ready.Fetch = append(a.ready.Fetch, a.topic.choice.Fetch(now, a.authorLimit(), announcers{a, now})...)
 }
 
 // Suggest passes the authors that a keeper suggests to the agent. They are part of the next choice.
 func (a *Agent) Suggest(authors []peer.ID) {
 	if a.topic.possible && !a.keeping {
-		a.topic.suggested = slices.Clone(authors[:min(len(authors), a.cfg.Large.Authors)])
+		a.topic.choice.Suggested = slices.Clone(authors[:min(len(authors), a.cfg.Large.Authors)])
 	}
 }
 
 // Chosen returns the authors whose announced shares the agent fetches, sorted.
-func (a *Agent) Chosen() []peer.ID { return slices.Sorted(maps.Keys(a.topic.chosen)) }
+func (a *Agent) Chosen() []peer.ID { return slices.Sorted(maps.Keys(a.topic.choice.Chosen)) }
 
 // LargeStatus is the state of announce and fetch in a large topic.
 type LargeStatus struct {

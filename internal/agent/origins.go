@@ -4,14 +4,9 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-)
 
-// The rules of this file limit what fabricated authors can displace. Authors become known through
-// peers, and identities cost nothing: one peer could fabricate as many authors as the agent has
-// places. While there is room, every author gets a place. After that, the largest group of authors
-// loses places to smaller groups. A group is the authors from one range of addresses, one hub or
-// one introducing peer, since these cost more than identities. A fixed number of places per group
-// would exclude federations behind one address.
+	"github.com/fbo-node/fbo/internal/largetopic"
+)
 
 // Source describes the peer that sent a share or introduced its author. The zero value is an
 // unknown peer.
@@ -19,13 +14,6 @@ type Source struct {
 	Group string // origin that costs more than an identity, such as a range of addresses; empty: unknown
 	Named bool   // the agent's user has named the peer and trusts it not to fabricate authors
 }
-
-const (
-	// If the agent knows half of the authors that it can store, it relays only maxRelayedAuthors of each group's
-	// unmet authors. Authors from a Named source do not count. Otherwise one peer that fabricates
-	// authors would also fill the places at this agent's peers.
-	maxRelayedAuthors = 64
-)
 
 // origin holds the group of an author: that of its latest connection or, without a connection, that
 // of the first source of its shares.
@@ -68,7 +56,7 @@ func (s *shares) placeAuthor(author peer.ID, by Source) {
 			passed++
 		}
 	}
-	s.origins[author] = origin{group: by.Group, relays: by.Named || len(s.origins) < s.room.maxAuthors()/2 || passed < maxRelayedAuthors}
+	s.origins[author] = origin{group: by.Group, relays: by.Named || largetopic.RelaysUnmet(len(s.origins), s.room.maxAuthors(), passed)}
 }
 
 // authors returns the number of authors with stored shares, without the agent itself.
@@ -81,110 +69,57 @@ func (s *shares) authors() (count int) {
 	return count
 }
 
-// candidate is an author that evict may select.
-type candidate struct {
-	author             peer.ID
-	group              string
-	received           time.Time // time of the latest accepted share
-	size               int
-	met, listed, leave bool
-}
-
-// candidates returns all authors except the agent itself, each with the size of its stored shares.
-func (s *shares) candidates(size func(bytes int) int) []candidate {
-	all := make([]candidate, 0, len(s.order))
+// places returns all authors except the agent itself, each with the size of its stored shares, and the
+// size of each group.
+func (s *shares) places(size func(bytes int) int) (all []largetopic.Place[peer.ID], sizes []int, groups map[string]int32) {
+	all, groups = make([]largetopic.Place[peer.ID], 0, len(s.order)), map[string]int32{}
 	for i, h := range s.order {
 		if h.Author == s.self {
 			continue
 		}
 		if i == 0 || h.Author != s.order[i-1].Author {
-			all = append(all, candidate{author: h.Author, group: s.origins[h.Author].group, met: s.met[h.Author],
-				listed: s.room.listed[h.Author], size: size(s.room.authors[h.Author])})
+			name := s.origins[h.Author].group
+			group, ok := groups[name]
+			if !ok {
+				group = int32(len(sizes))
+				groups[name], sizes = group, append(sizes, 0)
+			}
+			p := largetopic.Place[peer.ID]{Author: h.Author, Group: group, Met: s.met[h.Author], Listed: s.room.listed[h.Author],
+				Size: int32(size(s.room.authors[h.Author])), Received: h.accepted.UnixNano()}
+			if !p.Listed {
+				sizes[group] += int(p.Size)
+			}
+			all = append(all, p)
 		}
-		if last := &all[len(all)-1]; h.accepted.After(last.received) {
-			last.received = h.accepted
-		}
+		last := &all[len(all)-1]
+		last.Received = max(last.Received, h.accepted.UnixNano())
 	}
-	return all
-}
-
-// goesBefore reports whether an author is evicted before another of the same rank. Unlisted authors
-// come before listed ones, then unmet before met ones, then the author whose latest share is older.
-func (c candidate) goesBefore(other candidate) bool {
-	switch {
-	case c.listed != other.listed:
-		return other.listed
-	case c.met != other.met:
-		return other.met
-	}
-	return c.received.Before(other.received) || c.received.Equal(other.received) && c.author < other.author
+	return all, sizes, groups
 }
 
 // The two units in which evict measures shares: authors and bytes.
 func inAuthors(int) int     { return 1 }
 func inBytes(bytes int) int { return bytes }
 
-// evict selects authors to forget until `over` units of size are free. The newcomer is the author
+// evict selects authors to forget until `over` units of size are free, by largetopic.Evict. The newcomer is the author
 // whose shares are about to grow by `grows` units. If not enough authors may be evicted, ok is false
 // and gone is nil.
-//
-// First the largest group loses authors, in the order of goesBefore, as long as it is larger than the
-// newcomer's group after its growth. The agent itself and listed authors belong to no group: for them
-// any largest group is larger. Next come unlisted authors of other groups:
-//
-//   - any author that was never met and has been silent for protectedTime;
-//   - if the newcomer was met: an author that was never met or has been silent for protectedTime, in
-//     the newcomer's own group or in a group that is no smaller.
-//
-// With force, any author except the newcomer may be evicted, listed ones last.
 func (s *shares) evict(now time.Time, newcomer peer.ID, by Source, size func(bytes int) int, grows, over int, force bool) (gone []peer.ID, ok bool) {
-	all := s.candidates(size)
-	held := map[string]int{}
-	for _, c := range all {
-		if !c.listed {
-			held[c.group] += c.size
+	all, sizes, groups := s.places(size)
+	n := largetopic.Newcomer[peer.ID]{Author: newcomer, Group: -1, Grows: grows, Met: s.met[newcomer]}
+	if s.counts(newcomer) {
+		own := s.groupOf(newcomer, by)
+		group, known := groups[own]
+		if !known {
+			group, sizes = int32(len(sizes)), append(sizes, 0)
 		}
+		n.Group = group
 	}
-	own := s.groupOf(newcomer, by)
-	has, met := held[own]+grows, s.met[newcomer]
-	if !s.counts(newcomer) {
-		own, has = "", 0 // the newcomer belongs to no group
+	selected, ok := largetopic.Evict(now, all, sizes, n, over, force)
+	for _, i := range selected {
+		gone = append(gone, all[i].Author)
 	}
-	silent := now.Add(-protectedTime)
-	for over > 0 {
-		most := has
-		for _, sum := range held {
-			most = max(most, sum)
-		}
-		next, rank := 0, 0
-		for i, c := range all {
-			sum, why := held[c.group], 0
-			switch {
-			case c.leave || c.author == newcomer:
-			case !c.listed && most > has && sum == most:
-				why = 3
-			case !c.listed && !c.met && c.received.Before(silent):
-				why = 2
-			case !c.listed && met && (c.group == own || sum >= has) && (!c.met || c.received.Before(silent)):
-				why = 2
-			case force:
-				why = 1
-			}
-			if why > rank || why > 0 && why == rank && c.goesBefore(all[next]) {
-				next, rank = i, why
-			}
-		}
-		if rank == 0 {
-			return nil, false
-		}
-		all[next].leave = true
-		if !all[next].listed {
-			held[all[next].group] -= all[next].size
-		}
-		over -= all[next].size
-		gone = append(gone, all[next].author)
-	}
-	return gone, true
+	return gone, ok
 }
 
 // forget removes all shares of the given authors.

@@ -8,6 +8,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"pgregory.net/rapid"
 
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -41,10 +42,9 @@ func (s *hearsay) tell(author string, by Source, bytes int) bool {
 func (s *hearsay) has(author string) bool { return len(s.of(peer.ID(author))) > 0 }
 
 func (s *hearsay) group(name string) (count int) {
-	for _, c := range s.candidates(inAuthors) {
-		if c.group == name {
-			count++
-		}
+	_, sizes, groups := s.places(inAuthors)
+	if i, ok := groups[name]; ok {
+		count = sizes[i]
 	}
 	return count
 }
@@ -175,12 +175,12 @@ func TestFewMadeUpAuthorsArePassedOn(t *testing.T) {
 		s.tell(fmt.Sprint("honest ", i), Source{Group: "198.51.100.9/32"}, 10)
 		s.tell(fmt.Sprint("kept ", i), keeper, 10)
 	}
-	if honest, kept := passed("honest ", 200), passed("kept ", 200); honest != maxRelayedAuthors || kept != 200 {
+	if honest, kept := passed("honest ", 200), passed("kept ", 200); honest != largetopic.MaxRelayed || kept != 200 {
 		t.Errorf("of 200 each are passed on: %d, told by a stranger, and %d, by a named node", honest, kept)
 	}
 	s.join("honest 199", "198.51.100.77/32")
 	items := s.since(nil, s.now, func(protocol.Share) bool { return false })
-	if got := passed("honest ", 200); got != maxRelayedAuthors+1 || len(items) != got+200+passed("made up ", maxAuthors) {
+	if got := passed("honest ", 200); got != largetopic.MaxRelayed+1 || len(items) != got+200+passed("made up ", maxAuthors) {
 		t.Errorf("%d are passed on after one more was met, %d by the sync stream", got, len(items))
 	}
 }
@@ -197,7 +197,7 @@ func TestPlacesAreBounded(t *testing.T) {
 			case 0:
 				s.join(name, group)
 			case 1:
-				s.now = s.now.Add(rapid.SampledFrom([]time.Duration{time.Minute, protectedTime}).Draw(r, "pause"))
+				s.now = s.now.Add(rapid.SampledFrom([]time.Duration{time.Minute, largetopic.ProtectedTime}).Draw(r, "pause"))
 			default:
 				size := rapid.SampledFrom([]int{1, maxAuthorBytes / 2, maxAuthorBytes}).Draw(r, "bytes")
 				if s.tell(name, Source{Group: group}, size) != s.has(name) && !s.has(name) {
@@ -212,9 +212,10 @@ func TestPlacesAreBounded(t *testing.T) {
 					r.Fatalf("of %s a place is remembered and nothing held", author)
 				}
 			}
-			for _, c := range s.candidates(inAuthors) {
-				if _, ok := s.origins[c.author]; !ok {
-					r.Fatalf("%s has no place", c.author)
+			all, _, _ := s.places(inAuthors)
+			for _, p := range all {
+				if _, ok := s.origins[p.Author]; !ok {
+					r.Fatalf("%s has no place", p.Author)
 				}
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -150,7 +151,7 @@ func TestUnknownNamesDoNotDisplaceThoseThatWereMet(t *testing.T) {
 		s.met[peer.ID(name)] = i < maxAuthors-1
 		share(name, now)
 	}
-	later := now.Add(protectedTime + time.Second)
+	later := now.Add(largetopic.ProtectedTime + time.Second)
 	for i := range 5 {
 		if result := share(fmt.Sprintf("made up %d", i), later); (result == Accepted) != (i == 0) {
 			t.Errorf("made-up name %d: %v; want the one place of another that was never met", i, result)

@@ -9,19 +9,15 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
 
 // Limits on the shares that peers can make an agent store.
 const (
-	maxAuthors = 1024
+	maxAuthors = largetopic.MaxAuthors
 	maxSlots   = 3 // slots per author and kind; the highest are kept. The number is part of the disk format (see Record.Key)
-
-	// If all places are taken, a newcomer from a group that is no smaller than the others can
-	// displace only an author that has been silent for this time. So a flood of new identities
-	// cannot evict active peers.
-	protectedTime = 30 * time.Minute
 )
 
 // ShareResult is the result of the validation of a share.

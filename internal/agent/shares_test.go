@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/fbotest"
+	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/protocol"
 	"github.com/fbo-node/fbo/strategy"
 )
@@ -230,7 +231,7 @@ func TestNewAuthorsDoNotDisplaceThoseThatAreHeard(t *testing.T) {
 	if result := share("author 0003", now.Add(time.Minute)); result != Accepted {
 		t.Errorf("one of the known: %v", result)
 	}
-	later := now.Add(protectedTime + time.Second)
+	later := now.Add(largetopic.ProtectedTime + time.Second)
 	if result := share("newcomer", later); result != Accepted {
 		t.Errorf("a newcomer when others have fallen silent: %v", result)
 	}

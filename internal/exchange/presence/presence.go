@@ -135,21 +135,31 @@ func settling(present int) time.Duration {
 // pause returns the time until the next beat. The first one in a large topic comes at a time that
 // depends on the agent's ID, so that agents which found the topic large together send at different times.
 func (e *Exchange) pause(view strategy.View) time.Duration {
-	pause, first := e.interval(view), view.Large && !e.large
+	first := view.Large && !e.large
 	if e.large = view.Large; first {
-		sum := sha256.Sum256([]byte(view.Self))
-		part := float64(binary.BigEndian.Uint32(sum[:])) / (1 << 32)
-		pause = max(Interval, time.Duration(part*float64(pause)))
+		return FirstPause(view.Self, len(e.last.Present))
 	}
-	return pause
+	return Pause(view.Large, len(e.last.Present))
 }
 
-// interval returns the time between the agent's beats.
-func (e *Exchange) interval(view strategy.View) time.Duration {
-	if !view.Large {
+// Pause returns the time between the beats of an agent that sees this many present agents, itself included.
+func Pause(large bool, present int) time.Duration {
+	if !large {
 		return Interval
 	}
-	return max(Interval, time.Duration(len(e.last.Present))*LargeForEach)
+	return max(Interval, time.Duration(present)*LargeForEach)
+}
+
+// FirstPause returns the time between the last beat in a small topic and the first in a large one.
+func FirstPause(self peer.ID, present int) time.Duration {
+	sum := sha256.Sum256([]byte(self))
+	part := float64(binary.BigEndian.Uint32(sum[:])) / (1 << 32)
+	return max(Interval, time.Duration(part*float64(Pause(true, present))))
+}
+
+// Lifetime returns the time to live of the presence messages of an agent.
+func Lifetime(large bool, present int) time.Duration {
+	return missed * Pause(large, present).Truncate(time.Second)
 }
 
 func (e *Exchange) announce(view strategy.View, leaving bool) []strategy.Output {
@@ -162,7 +172,7 @@ func (e *Exchange) announce(view strategy.View, leaving bool) []strategy.Output 
 	if err != nil {
 		return nil // cannot happen: kinds are valid UTF-8, and protobuf rejects nothing else
 	}
-	return []strategy.Output{strategy.Publish{Payload: payload, TTL: missed * e.interval(view).Truncate(time.Second), Ephemeral: true}}
+	return []strategy.Output{strategy.Publish{Payload: payload, TTL: Lifetime(view.Large, len(e.last.Present)), Ephemeral: true}}
 }
 
 // newest returns the announcements of an agent's shares, the newest ones if there are too many.

@@ -1,0 +1,67 @@
+package largetopic
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+)
+
+// Candidate is an author that announces shares.
+type Candidate[ID cmp.Ordered] struct {
+	ID    ID
+	Group string  // origin that costs more than an identity
+	Use   float64 // weight that the strategy gives its shares; 0: none, or unknown
+}
+
+// selectAuthors chooses the authors whose announced shares an agent fetches, at most limit. Up to half
+// of them are those of most use, up to a quarter are suggested ones, in their order, and the others are
+// random. A random author is of a random group, so that many identities of one group gain little.
+func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested []ID, rng *rand.Rand) map[ID]bool {
+	chosen := map[ID]bool{}
+	if len(all) <= limit {
+		for _, c := range all {
+			chosen[c.ID] = true
+		}
+		return chosen
+	}
+	used := slices.DeleteFunc(slices.Clone(all), func(c Candidate[ID]) bool { return c.Use <= 0 })
+	slices.SortFunc(used, func(a, b Candidate[ID]) int { return cmp.Or(cmp.Compare(b.Use, a.Use), cmp.Compare(a.ID, b.ID)) })
+	for _, c := range used[:min(len(used), limit/2)] {
+		chosen[c.ID] = true
+	}
+	if len(suggested) > 0 {
+		announcing := map[ID]bool{}
+		for _, c := range all {
+			announcing[c.ID] = true
+		}
+		most := len(chosen) + limit/4
+		for _, id := range suggested {
+			if announcing[id] && len(chosen) < most {
+				chosen[id] = true
+			}
+		}
+	}
+	fillAtRandom(chosen, limit, all, rng)
+	return chosen
+}
+
+// fillAtRandom adds random authors until there are as many as limit.
+func fillAtRandom[ID cmp.Ordered](chosen map[ID]bool, limit int, all []Candidate[ID], rng *rand.Rand) {
+	groups := map[string][]ID{}
+	for _, c := range all {
+		if !chosen[c.ID] {
+			groups[c.Group] = append(groups[c.Group], c.ID)
+		}
+	}
+	names := slices.Sorted(maps.Keys(groups))
+	for len(chosen) < limit && len(names) > 0 {
+		g := rng.IntN(len(names))
+		ids := groups[names[g]]
+		i := rng.IntN(len(ids))
+		chosen[ids[i]] = true
+		if groups[names[g]] = slices.Delete(ids, i, i+1); len(ids) == 1 {
+			names = slices.Delete(names, g, g+1)
+		}
+	}
+}

@@ -1,0 +1,199 @@
+package fleet
+
+import (
+	"math"
+	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+
+	"github.com/fbo-node/fbo/internal/exchange/presence"
+	"github.com/fbo-node/fbo/internal/largetopic"
+)
+
+// message is a presence message. With a weight above 1 it stands for as many.
+type message struct {
+	author    int32
+	announced uint32
+	lifetime  time.Duration
+	bytes     int
+	weight    float64
+}
+
+// step is the way of a message to one agent.
+type step struct{ to, from int32 }
+
+// publish brings a message to all agents that it reaches.
+func (f *fleet) publish(m message) {
+	f.turn++
+	f.seen[m.author] = f.turn
+	author := f.agents[m.author]
+	f.findPlaces(m.author)
+	queue, forwarders := f.queue[:0], f.forwarders[:0]
+	for _, l := range author.links {
+		queue = append(queue, step{l.peer, m.author})
+	}
+	measured := f.now >= f.From
+	var accepted int64
+	for next, lazy := 0, 0; ; {
+		if next < len(queue) {
+			s := queue[next]
+			next++
+			a := f.agents[s.to]
+			if f.parted(a, f.agents[s.from]) {
+				continue
+			}
+			if measured {
+				a.copies += m.weight * float64(m.bytes)
+			}
+			if f.seen[s.to] == f.turn || f.refuses(a, m.author) || f.refuses(a, s.from) {
+				continue
+			}
+			f.seen[s.to] = f.turn
+			if !f.checks(a, m, s.from) {
+				continue
+			}
+			if measured {
+				a.messages += m.weight
+				a.gossip += m.weight * float64(m.bytes)
+			}
+			took, forwards := f.receive(s.to, m, s.from)
+			if took {
+				accepted++
+			}
+			if !forwards || a.behaviour != honest {
+				continue
+			}
+			forwarders = append(forwarders, s.to)
+			for i := range a.links {
+				if l := &a.links[i]; l.mesh && l.peer != s.from && l.peer != m.author {
+					queue = append(queue, step{l.peer, s.to})
+				}
+			}
+			continue
+		}
+		if lazy == len(forwarders) {
+			break
+		}
+		id := forwarders[lazy]
+		lazy++
+		a := f.agents[id]
+		part := lazyPart(len(a.links) - meshSize(a))
+		for i := range a.links {
+			if l := &a.links[i]; !l.mesh && f.seen[l.peer] != f.turn && f.rng.Float64() < part {
+				queue = append(queue, step{l.peer, id}) // the peer asks for the message, once
+			}
+		}
+	}
+	f.queue, f.forwarders = queue, forwarders
+	f.result.Sent++
+	f.result.Accepted += accepted
+	if measured && author.behaviour == honest {
+		f.reached += float64(accepted) / float64(max(f.running-1, 1))
+		f.beats++
+	}
+}
+
+// findPlaces notes the agents that have a place for an author at the present turn, and those that have met it.
+func (f *fleet) findPlaces(author int32) {
+	held := f.holders[author][:0]
+	for _, h := range f.holders[author] {
+		a := f.agents[h.agent]
+		if int(h.place) < len(a.places) && a.places[h.place].Author == author && f.placed[h.agent] != f.turn {
+			f.placed[h.agent], f.placeOf[h.agent] = f.turn, h.place
+			held = append(held, h)
+		}
+	}
+	f.holders[author] = held
+	for id := range f.agents[author].met { // meetings are mutual
+		f.acquainted[id] = f.turn
+	}
+}
+
+// lazyPart returns the part of the peers outside of the mesh that receive the ID of a message: in each heartbeat some of them.
+func lazyPart(others int) float64 {
+	if others == 0 {
+		return 0
+	}
+	each := min(1, max(pubsub.GossipSubGossipFactor, float64(pubsub.GossipSubDlazy)/float64(others)))
+	return 1 - math.Pow(1-each, float64(pubsub.GossipSubHistoryGossip))
+}
+
+// demandTime is the time over which the rate of floods is averaged.
+const demandTime = time.Minute
+
+// checks reports whether an agent checks a message, within its limits of signatures. Peers have a separate budget for their own messages.
+func (f *fleet) checks(a *agentState, m message, from int32) bool {
+	if a.demand > 0 || m.weight > 1 {
+		a.demand *= math.Exp(-(f.now - a.demanded).Seconds() / demandTime.Seconds())
+		a.demanded = f.now
+	}
+	if m.weight > 1 {
+		a.demand += m.weight / demandTime.Seconds()
+	}
+	limit := float64(checkRate + groupRate*len(a.links))
+	return a.demand <= limit || from == m.author && m.weight == 1 || f.rng.Float64() < limit/a.demand
+}
+
+// receive passes a message to an agent, and reports whether it accepts and forwards it.
+func (f *fleet) receive(id int32, m message, from int32) (accepts, forwards bool) {
+	a := f.agents[id]
+	i := f.placeOf[id]
+	if f.placed[id] != f.turn {
+		var ok bool
+		if i, ok = f.newPlace(id, m.author, from, f.acquainted[id] == f.turn); !ok {
+			return false, false
+		}
+	}
+	k := &a.known[i]
+	k.announced, k.expires, k.received = max(k.announced, m.announced), f.now+m.lifetime, f.now
+	a.places[i].Received = f.clock().UnixNano()
+	for _, peer := range []int32{from, m.author} {
+		if l := a.linkTo(peer); l != nil {
+			l.delivered = f.now
+		}
+	}
+	if !a.large && f.now-a.measured >= time.Second {
+		f.measure(a)
+	}
+	f.consider(id, i)
+	return true, k.relays
+}
+
+// measure decides whether the topic is large.
+func (f *fleet) measure(a *agentState) {
+	a.measured, a.present = f.now, a.count(f.now)
+	a.large = largetopic.IsLarge(a.large, a.present, f.limits.Above)
+}
+
+// beat sends an agent's presence, and schedules the next one.
+func (f *fleet) beat(id int32) {
+	a := f.agents[id]
+	f.measure(a)
+	pause := presence.Pause(a.large, a.present)
+	if a.large && !a.beaten {
+		pause = presence.FirstPause(f.idOf(id), a.present)
+	}
+	a.beaten = a.large
+	weight := 1.0
+	if a.behaviour == flood && a.large {
+		pause = demandTime
+		weight = authorRate * pause.Seconds()
+	}
+	f.announce(id, weight)
+	f.schedule(event{at: f.now + pause, kind: beats, agent: id})
+}
+
+// announce sends an agent's presence, with its newest share in a large topic.
+func (f *fleet) announce(id int32, weight float64) {
+	a := f.agents[id]
+	m := message{author: id, lifetime: presence.Lifetime(a.large, a.present), bytes: f.Message.Small, weight: weight}
+	if a.large {
+		m.bytes, m.announced = f.Message.Presence, f.newest(a)
+	}
+	f.publish(m)
+}
+
+// newest returns the number of an agent's newest share. Hostile agents claim to have as many.
+func (f *fleet) newest(a *agentState) uint32 {
+	return uint32((f.now - a.born + a.worked) / f.ShareEvery)
+}

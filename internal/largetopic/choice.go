@@ -84,7 +84,11 @@ func (c *Choice[ID]) Schedule(now time.Time) {
 // Turn chooses the authors anew, and returns those among which it has chosen.
 func (c *Choice[ID]) Turn(now time.Time, limit int, known Known[ID]) []Candidate[ID] {
 	all := c.eligible(now, known)
-	c.Chosen = selectAuthors(limit, all, c.Suggested, c.rng)
+	served := slices.DeleteFunc(slices.Sorted(maps.Keys(c.Chosen)), func(id ID) bool {
+		lacks, _ := known.Lacks(id)
+		return lacks
+	})
+	c.Chosen = selectAuthors(limit, all, c.Suggested, served, c.rng)
 	maps.DeleteFunc(c.barred, func(_ ID, until time.Time) bool { return !now.Before(until) })
 	maps.DeleteFunc(c.attempts, func(id ID, _ attempt) bool { return !c.Chosen[id] })
 	c.Schedule(now)

@@ -15,13 +15,18 @@ type Candidate[ID cmp.Ordered] struct {
 }
 
 // selectAuthors chooses the authors whose announced shares an agent fetches, at most limit. Up to half
-// of them are those of most use, up to a quarter are suggested ones, in their order, and the others are
-// random. A random author is of a random group, so that many identities of one group gain little.
-func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested []ID, rng *rand.Rand) map[ID]bool {
-	chosen := map[ID]bool{}
+// of them are those of most use, and up to a quarter are suggested ones, in their order. Half of the other
+// places stay with authors of the last choice that were served and whose use is unknown: in a topic with more
+// authors than an agent can dial, most random ones cannot be fetched. All further authors are random. A random
+// author is of a random group, so that many identities of one group gain little.
+func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested, served []ID, rng *rand.Rand) map[ID]bool {
+	chosen, use := map[ID]bool{}, map[ID]float64{}
+	for _, c := range all {
+		use[c.ID] = c.Use
+	}
 	if len(all) <= limit {
-		for _, c := range all {
-			chosen[c.ID] = true
+		for id := range use {
+			chosen[id] = true
 		}
 		return chosen
 	}
@@ -30,16 +35,16 @@ func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested []I
 	for _, c := range used[:min(len(used), limit/2)] {
 		chosen[c.ID] = true
 	}
-	if len(suggested) > 0 {
-		announcing := map[ID]bool{}
-		for _, c := range all {
-			announcing[c.ID] = true
+	most := len(chosen) + limit/4
+	for _, id := range suggested {
+		if _, announces := use[id]; announces && len(chosen) < most {
+			chosen[id] = true
 		}
-		most := len(chosen) + limit/4
-		for _, id := range suggested {
-			if announcing[id] && len(chosen) < most {
-				chosen[id] = true
-			}
+	}
+	most = (len(chosen) + limit) / 2
+	for _, i := range rng.Perm(len(served)) {
+		if known, announces := use[served[i]]; announces && known <= 0 && len(chosen) < most {
+			chosen[served[i]] = true
 		}
 	}
 	fillAtRandom(chosen, limit, all, rng)

@@ -20,7 +20,7 @@ func TestSelectAuthors(t *testing.T) {
 		all = append(all, c)
 	}
 	suggested := []string{"unknown", "399", "398", "397", "396", "395", "394", "393", "392", "391"}
-	chosen := selectAuthors(32, all, suggested, rng)
+	chosen := selectAuthors(32, all, suggested, nil, rng)
 	if len(chosen) != 32 {
 		t.Fatalf("%d authors are chosen, want 32", len(chosen))
 	}
@@ -42,7 +42,7 @@ func TestSelectAuthors(t *testing.T) {
 	// places over 200 choices in excess of the expected 145 has a probability below 0.001.
 	sybils := 0
 	for range 200 {
-		for id := range selectAuthors(32, all, nil, rng) {
+		for id := range selectAuthors(32, all, nil, nil, rng) {
 			if id >= "040" {
 				sybils++
 			}
@@ -51,7 +51,58 @@ func TestSelectAuthors(t *testing.T) {
 	if places := 200 * 16; sybils > places/11+4*17 {
 		t.Errorf("a group of 360 identities gets %d of %d random places, the other ten groups have 40", sybils, places)
 	}
-	if got := selectAuthors(32, all[:10], nil, rng); len(got) != 10 {
+	if got := selectAuthors(32, all[:10], nil, nil, rng); len(got) != 10 {
 		t.Errorf("%d of 10 authors are chosen, want all", len(got))
+	}
+}
+
+// TestServedAuthorsStay: half of the places that use and suggestions leave stay with authors that were
+// served, if they still announce shares and their use is unknown.
+func TestServedAuthorsStay(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var all []Candidate[int]
+		for i := range 1000 {
+			all = append(all, Candidate[int]{ID: i, Group: fmt.Sprint(i)})
+		}
+		used, suggested, served := rng.IntN(20), rng.IntN(12), rng.IntN(33)
+		for i := range used {
+			all[i].Use = 0.5
+		}
+		for i := range 10 { // served, and of little use
+			all[300+i].Use = 0.1
+		}
+		var hints, stay []int
+		for i := range suggested {
+			hints = append(hints, 100+i)
+		}
+		for i := range served {
+			stay = append(stay, 200+i)
+		}
+		others := []int{5000, 5001} // which announce nothing any more
+		if used >= 16 {
+			others = append(others, 300, 301, 302, 303, 304, 305, 306, 307, 308, 309)
+		}
+		chosen := selectAuthors(32, all, hints, append(others, stay...), rng)
+		places := (32 - min(used+10, 16) - min(suggested, 8)) / 2
+		got, useless := 0, 0
+		for id := range chosen {
+			switch {
+			case id >= 200 && id < 200+served:
+				got++
+			case id >= 300 && id < 310 && used >= 16:
+				useless++
+			}
+		}
+		if chosen[5000] || chosen[5001] || len(chosen) != 32 {
+			t.Fatalf("seed %d: %d authors, silent ones %v, %v", seed, len(chosen), chosen[5000], chosen[5001])
+		}
+		if useless > 2 { // more than by chance
+			t.Errorf("seed %d: %d authors of little use stay", seed, useless)
+		}
+		// Up to 16 random places go to a served author with a probability of 4 % each.
+		if want := min(places, served); got < want || got > want+4 {
+			t.Errorf("seed %d: %d of %d served authors stay, expected %d, and up to 4 more by chance", seed, got, served, want)
+		}
 	}
 }

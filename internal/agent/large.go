@@ -34,7 +34,7 @@ const (
 	defaultLarge   = 128
 	defaultAuthors = 32
 
-	weighBatch = 16 // authors in one view for the strategy's PeerWeights, which looks at few
+	weighBatch = 16 // authors in one view for PeerWeights: with results as shares a strategy looks at twenty
 )
 
 // DefaultLargeTopic returns the default limits.

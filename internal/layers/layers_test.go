@@ -62,6 +62,7 @@ var layers = map[string]int{
 	"strategy/search":               7,
 	"internal/privacy/securesum":    7,
 	"internal/fbotest/strategytest": 7,
+	"internal/fbotest/crowdtest":    14,
 	"strategy/latest":               7,
 	"internal/modelview":            8,
 	"strategy/alone":                8,

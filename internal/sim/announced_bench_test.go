@@ -1,8 +1,10 @@
-package sim
+package sim_test
 
 import (
 	"fmt"
 	"testing"
+
+	"github.com/fbo-node/fbo/internal/fbotest/crowdtest"
 )
 
 // BenchmarkTrafficInCrowds reports the traffic of TestLongTrafficInCrowds, also for 1,000 agents, which take too
@@ -10,13 +12,13 @@ import (
 func BenchmarkTrafficInCrowds(b *testing.B) {
 	for _, agents := range []int{200, 400, 1000} {
 		b.Run(fmt.Sprintf("agents=%d", agents), func(b *testing.B) {
-			var got crowdTraffic
+			var got crowdtest.Traffic
 			for b.Loop() {
-				got = perMinute(b, agents, 32, 4, 6)
+				got = crowdtest.PerMinute(b, agents, 32, 4, 6)
 			}
-			b.ReportMetric(got.messages, "messages/agent-minute")
-			b.ReportMetric(got.gossiped, "gossip-B/agent-minute")
-			b.ReportMetric(got.fetched, "fetch-B/agent-minute")
+			b.ReportMetric(got.Messages, "messages/agent-minute")
+			b.ReportMetric(got.Gossiped, "gossip-B/agent-minute")
+			b.ReportMetric(got.Fetched, "fetch-B/agent-minute")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

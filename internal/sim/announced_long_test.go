@@ -1,6 +1,6 @@
 //go:build long
 
-package sim
+package sim_test
 
 import "testing"
 

@@ -211,7 +211,7 @@ type reader struct {
 func (r reader) Announcers() []largetopic.Candidate[int32] {
 	r.announcers = r.announcers[:0]
 	for i := range r.places {
-		if k := &r.known[i]; k.announced > 0 && k.expires > r.now {
+		if k := &r.known[i]; k.announced > 0 && k.expires > r.now() {
 			p := &r.places[i]
 			r.announcers = append(r.announcers, largetopic.Candidate[int32]{ID: p.Author, Group: r.agents[r.origins[p.Group]].name})
 		}
@@ -226,7 +226,7 @@ func (r reader) Lacks(author int32) (bool, protocol.Stamp) {
 		return false, protocol.Stamp{}
 	}
 	k := &r.known[i]
-	return k.expires > r.now && k.announced > k.has, protocol.Stamp{Epoch: 1, Sequence: uint64(k.announced)}
+	return k.expires > r.now() && k.announced > k.has, protocol.Stamp{Epoch: 1, Sequence: uint64(k.announced)}
 }
 
 // count returns the number of present agents, the agent itself included.

@@ -1,4 +1,4 @@
-// Package fleet simulates how shares reach the agents of a large topic, with up to 100,000 agents. An agent is a state machine without
+// Package fleet simulates how shares reach the agents of a large topic, with thousands of agents. An agent is a state machine without
 // models: it knows at most 1,024 authors, announces that it has a newer share, chooses authors and fetches their shares. Choices, pauses, fetches and
 // evictions are those of packages largetopic and presence, sizes those of real messages. docs/experiments/fleet.md has the results.
 //

@@ -34,9 +34,9 @@ func (f *fleet) wake(id int32) {
 	if a.choice.Next.IsZero() {
 		return
 	}
-	if at := a.choice.Next.Sub(began); a.wakes < f.now || at < a.wakes {
+	if at := a.choice.Next.Sub(began); a.wakes < f.now() || at < a.wakes {
 		a.wakes = at
-		f.schedule(event{at: at, kind: fetches, agent: id})
+		f.schedule(at, event{kind: fetches, agent: id})
 	}
 }
 
@@ -57,7 +57,7 @@ func (f *fleet) fetch(id int32) {
 			if dials++; f.connect(id, author) {
 				f.ask(id, author, author, 4*hop)
 			} else {
-				f.schedule(event{at: f.now + dialTimeout, kind: helps, agent: id, author: author})
+				f.schedule(f.now()+dialTimeout, event{kind: helps, agent: id, author: author})
 			}
 		default:
 			rest = append(rest, author)
@@ -74,7 +74,7 @@ func (f *fleet) askHelper(id int32, authors ...int32) {
 	a := f.agents[id]
 	active := make([]int32, 0, len(a.links))
 	for _, l := range a.links {
-		if f.now-l.delivered < activeTime {
+		if f.now()-l.delivered < activeTime {
 			active = append(active, l.peer)
 		}
 	}
@@ -114,7 +114,7 @@ func (f *fleet) ask(id, from, author int32, after time.Duration) {
 		f.count(&a.fetched, float64(f.Message.Item))
 		if a.wrong[from]++; a.wrong[from] >= maxViolations {
 			delete(a.wrong, from)
-			a.banned[from] = f.now + banTime
+			a.banned[from] = f.now() + banTime
 			f.disconnect(id, from)
 		}
 	case b.behaviour != honest:
@@ -130,7 +130,7 @@ func (f *fleet) ask(id, from, author int32, after time.Duration) {
 		return
 	}
 	f.count(&a.fetched, float64(f.Message.Item))
-	f.schedule(event{at: f.now + after, kind: arrives, agent: id, author: author, from: from, number: serves})
+	f.schedule(f.now()+after, event{kind: arrives, agent: id, author: author, from: from, number: serves})
 }
 
 // arrive stores a share.
@@ -143,10 +143,10 @@ func (f *fleet) arrive(id, author, from int32, number uint32) {
 	if !ok || a.known[i].has >= number {
 		return
 	}
-	a.known[i].has, a.known[i].hasAt = number, f.now
+	a.known[i].has, a.known[i].hasAt = number, f.now()
 	a.places[i].Received = f.clock().UnixNano()
 	if a.first < 0 && f.agents[author].behaviour == honest {
-		a.first = f.now - a.born
+		a.first = f.now() - a.born
 	}
 }
 
@@ -176,17 +176,17 @@ func (f *fleet) answer(id, from int32) {
 	}
 	if i, ok := f.place(id, from, from); ok {
 		k := &a.known[i]
-		k.received, k.expires = f.now, max(k.expires, f.now+presence.Lifetime(b.large, b.present))
+		k.received, k.expires = f.now(), max(k.expires, f.now()+presence.Lifetime(b.large, b.present))
 		a.places[i].Received = f.clock().UnixNano()
 		if n := f.newest(b); n > 0 {
 			if b.large {
 				k.announced = max(k.announced, n)
 			}
 			size += f.Message.Item
-			f.schedule(event{at: f.now + 2*hop, kind: arrives, agent: id, author: from, from: from, number: n})
+			f.schedule(f.now()+2*hop, event{kind: arrives, agent: id, author: from, from: from, number: n})
 		}
 	}
-	for _, i := range latest(present, func(k *known) bool { return k.expires > f.now }, func(k *known) time.Duration { return k.received }) {
+	for _, i := range latest(present, func(k *known) bool { return k.expires > f.now() }, func(k *known) time.Duration { return k.received }) {
 		theirs := b.known[i]
 		author := b.places[i].Author
 		size += f.Message.PresenceItem
@@ -200,7 +200,7 @@ func (f *fleet) answer(id, from int32) {
 	}
 	for _, i := range latest(shares, func(k *known) bool { return k.has > 0 }, func(k *known) time.Duration { return k.hasAt }) {
 		size += f.Message.Item
-		f.schedule(event{at: f.now + 2*hop, kind: arrives, agent: id, author: b.places[i].Author, from: from, number: b.known[i].has})
+		f.schedule(f.now()+2*hop, event{kind: arrives, agent: id, author: b.places[i].Author, from: from, number: b.known[i].has})
 	}
 	a.caught += float64(size)
 }
@@ -257,7 +257,7 @@ func (f *fleet) compare(id int32) {
 		}
 		if serves > has {
 			size += f.Message.Item
-			f.schedule(event{at: f.now + 2*hop, kind: arrives, agent: id, author: author, from: from, number: serves})
+			f.schedule(f.now()+2*hop, event{kind: arrives, agent: id, author: author, from: from, number: serves})
 		}
 	}
 	f.count(&a.compared, float64(size))
@@ -265,7 +265,7 @@ func (f *fleet) compare(id int32) {
 
 // count adds to a sum of the measured time.
 func (f *fleet) count(sum *float64, amount float64) {
-	if f.now >= f.From {
+	if f.now() >= f.From {
 		*sum += amount
 	}
 }

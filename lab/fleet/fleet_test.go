@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -14,31 +13,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fbo-node/fbo/internal/agent"
+	"github.com/fbo-node/fbo/internal/fbotest/crowdtest"
 	"github.com/fbo-node/fbo/internal/largetopic"
 	"github.com/fbo-node/fbo/internal/random"
-	"github.com/fbo-node/fbo/internal/sim"
 	"github.com/fbo-node/fbo/protocol"
-	"github.com/fbo-node/fbo/strategy/all"
-	"github.com/fbo-node/fbo/task"
 )
-
-const crowdTask = `
-name: crowd
-goal: minimize
-parameters:
-  - {name: x, type: int, low: 1, high: 1000}
-surrogate: {type: rff, features: 16}
-strategy: {type: fts, initial_designs: 1}
-`
-
-func readTask(t testing.TB) *task.Task {
-	t.Helper()
-	file, err := all.Strategies().Parse("crowd.yaml", []byte(crowdTask))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
 
 // sizes returns the sizes of messages on the task.
 func sizes(t testing.TB) Sizes {
@@ -47,7 +26,7 @@ func sizes(t testing.TB) Sizes {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := SizesOf(readTask(t), "weights", payload)
+	s, err := SizesOf(crowdtest.Task(t), "weights", payload)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,50 +57,24 @@ func faulty(agents int) Scenario {
 	}
 }
 
-// realCrowd returns messages, bytes of gossip and bytes of fetches per member and minute in a crowd of package sim, each with a share a
-// minute. The minutes are those between the ends of two runs.
-func realCrowd(t *testing.T, members, authors, from, until int) (mean [3]float64) {
-	t.Helper()
-	for _, evaluations := range []int{from, until} {
-		s := sim.Scenario{Task: readTask(t), Seed: random.SeedOf(1), Network: sim.Network{Delay: hop, Authors: authors}}
-		for i := range members {
-			s.Members = append(s.Members, sim.Member{
-				Objective:   func(d task.Design, _ uint64) float64 { return float64(d.Int("x")) },
-				Evaluations: evaluations, Duration: time.Minute, Start: time.Duration(i) * crowdStarts / time.Duration(members),
-			})
-		}
-		result, err := sim.Run(context.Background(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sign := 1 / float64(members*(until-from))
-		if evaluations == from {
-			sign = -sign
-		}
-		for _, m := range result.Members {
-			mean[0] += sign * float64(m.Gossiped)
-			mean[1] += sign * float64(m.GossipedBytes)
-			mean[2] += sign * float64(m.FetchedBytes)
-		}
-	}
-	return mean
-}
-
-// crowdStarts is the time in which the members of a crowd start, and after which the last one ends its evaluations.
-const crowdStarts = 10 * time.Second
-
 // testCrowd compares the traffic with that of real agents, which can ask every author itself.
 func testCrowd(t *testing.T, members, above, authors, from, until int) {
 	_, got := runs(t, Scenario{
-		Agents: members, Seed: random.SeedOf(1), Starts: crowdStarts, ShareEvery: time.Minute,
-		From: crowdStarts + time.Duration(from)*time.Minute, Till: crowdStarts + time.Duration(until)*time.Minute,
+		Agents: members, Seed: random.SeedOf(1), Starts: crowdtest.Starts, ShareEvery: time.Minute,
+		From: crowdtest.Starts + time.Duration(from)*time.Minute, Till: crowdtest.Starts + time.Duration(until)*time.Minute,
 	}, func(f *fleet) { f.limits, f.direct = agent.LargeTopic{Above: above, Authors: authors}, true })
-	want := realCrowd(t, members, authors, from, until)
-	for i, name := range []string{"messages", "bytes of gossip", "bytes of fetches"} {
-		have := []float64{got.Messages, got.Gossip, got.Fetched}[i]
-		t.Logf("%d agents: %.1f %s per agent and minute, real agents %.1f", members, have, name, want[i])
-		if math.Abs(have/want[i]-1) > 0.1 {
-			t.Errorf("%d agents: %.1f %s per agent and minute, real agents have %.1f; want at most 10 %% of difference", members, have, name, want[i])
+	real := crowdtest.PerMinute(t, members, authors, from, until)
+	for _, c := range []struct {
+		name       string
+		have, want float64
+	}{
+		{"messages", got.Messages, real.Messages},
+		{"bytes of gossip", got.Gossip, real.Gossiped},
+		{"bytes of fetches", got.Fetched, real.Fetched},
+	} {
+		t.Logf("%d agents: %.1f %s per agent and minute, real agents %.1f", members, c.have, c.name, c.want)
+		if math.Abs(c.have/c.want-1) > 0.1 {
+			t.Errorf("%d agents: %.1f %s per agent and minute, real agents have %.1f; want at most 10 %% of difference", members, c.have, c.name, c.want)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (f *fleet) publish(m message) {
 	for _, l := range author.links {
 		queue = append(queue, step{l.peer, m.author})
 	}
-	measured := f.now >= f.From
+	measured := f.now() >= f.From
 	var accepted int64
 	for next, lazy := 0, 0; ; {
 		if next < len(queue) {
@@ -124,8 +124,8 @@ const demandTime = time.Minute
 // checks reports whether an agent checks a message, within its limits of signatures. Peers have a separate budget for their own messages.
 func (f *fleet) checks(a *agentState, m message, from int32) bool {
 	if a.demand > 0 || m.weight > 1 {
-		a.demand *= math.Exp(-(f.now - a.demanded).Seconds() / demandTime.Seconds())
-		a.demanded = f.now
+		a.demand *= math.Exp(-(f.now() - a.demanded).Seconds() / demandTime.Seconds())
+		a.demanded = f.now()
 	}
 	if m.weight > 1 {
 		a.demand += m.weight / demandTime.Seconds()
@@ -145,14 +145,14 @@ func (f *fleet) receive(id int32, m message, from int32) (accepts, forwards bool
 		}
 	}
 	k := &a.known[i]
-	k.announced, k.expires, k.received = max(k.announced, m.announced), f.now+m.lifetime, f.now
+	k.announced, k.expires, k.received = max(k.announced, m.announced), f.now()+m.lifetime, f.now()
 	a.places[i].Received = f.clock().UnixNano()
 	for _, peer := range []int32{from, m.author} {
 		if l := a.linkTo(peer); l != nil {
-			l.delivered = f.now
+			l.delivered = f.now()
 		}
 	}
-	if !a.large && f.now-a.measured >= time.Second {
+	if !a.large && f.now()-a.measured >= time.Second {
 		f.measure(a)
 	}
 	f.consider(id, i)
@@ -161,7 +161,7 @@ func (f *fleet) receive(id int32, m message, from int32) (accepts, forwards bool
 
 // measure decides whether the topic is large.
 func (f *fleet) measure(a *agentState) {
-	a.measured, a.present = f.now, a.count(f.now)
+	a.measured, a.present = f.now(), a.count(f.now())
 	a.large = largetopic.IsLarge(a.large, a.present, f.limits.Above)
 }
 
@@ -180,7 +180,7 @@ func (f *fleet) beat(id int32) {
 		weight = authorRate * pause.Seconds()
 	}
 	f.announce(id, weight)
-	f.schedule(event{at: f.now + pause, kind: beats, agent: id})
+	f.schedule(f.now()+pause, event{kind: beats, agent: id})
 }
 
 // announce sends an agent's presence, with its newest share in a large topic.
@@ -195,5 +195,5 @@ func (f *fleet) announce(id int32, weight float64) {
 
 // newest returns the number of an agent's newest share. Hostile agents claim to have as many.
 func (f *fleet) newest(a *agentState) uint32 {
-	return uint32((f.now - a.born + a.worked) / f.ShareEvery)
+	return uint32((f.now() - a.born + a.worked) / f.ShareEvery)
 }

@@ -30,7 +30,7 @@ const (
 const hop = 50 * time.Millisecond
 
 // parted reports whether a partition separates two agents.
-func (f *fleet) parted(a, b *agentState) bool { return a.second != b.second && f.Split.holds(f.now) }
+func (f *fleet) parted(a, b *agentState) bool { return a.second != b.second && f.Split.holds(f.now()) }
 
 // canDial reports whether an agent has the record of another. It is a random sample of the agents.
 func (f *fleet) canDial(id, other int32) bool {
@@ -50,8 +50,8 @@ func (f *fleet) connect(id, other int32) bool {
 	if id == other || b.gone || f.parted(a, b) || a.linkTo(other) != nil || f.refuses(a, other) || f.refuses(b, id) {
 		return false
 	}
-	a.links = append(a.links, link{peer: other, since: f.now, delivered: -time.Hour})
-	b.links = append(b.links, link{peer: id, since: f.now, delivered: -time.Hour})
+	a.links = append(a.links, link{peer: other, since: f.now(), delivered: -time.Hour})
+	b.links = append(b.links, link{peer: id, since: f.now(), delivered: -time.Hour})
 	a.meet(other)
 	b.meet(id)
 	f.graft(id)
@@ -68,7 +68,7 @@ func (f *fleet) connect(id, other int32) bool {
 }
 
 func (f *fleet) refuses(a *agentState, other int32) bool {
-	return len(a.banned) > 0 && f.now < a.banned[other]
+	return len(a.banned) > 0 && f.now() < a.banned[other]
 }
 
 func (f *fleet) disconnect(id, other int32) {
@@ -86,12 +86,12 @@ func (f *fleet) prune(id int32) {
 		return
 	}
 	worth := func(l link) int {
-		if f.now-l.delivered < activeTime {
+		if f.now()-l.delivered < activeTime {
 			return 1
 		}
 		return 0
 	}
-	all := slices.DeleteFunc(slices.Clone(a.links), func(l link) bool { return l.mesh || f.now-l.since < time.Minute })
+	all := slices.DeleteFunc(slices.Clone(a.links), func(l link) bool { return l.mesh || f.now()-l.since < time.Minute })
 	f.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	slices.SortStableFunc(all, func(x, y link) int { return cmp.Compare(worth(x), worth(y)) })
 	for _, l := range all[:min(len(all), len(a.links)-nethost.MaxConnections*3/4)] {
@@ -134,7 +134,7 @@ func (f *fleet) walk(id int32) {
 	a := f.agents[id]
 	active := 0
 	for _, l := range a.links {
-		if f.now-max(l.delivered, l.since) < activeTime && !f.parted(a, f.agents[l.peer]) {
+		if f.now()-max(l.delivered, l.since) < activeTime && !f.parted(a, f.agents[l.peer]) {
 			active++
 		}
 	}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"cmp"
-	"container/heap"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
 	"github.com/fbo-node/fbo/internal/largetopic"
+	"github.com/fbo-node/fbo/internal/virtualtime"
 )
 
 // began is the start of virtual time: an arbitrary date.
@@ -33,27 +33,10 @@ const (
 )
 
 type event struct {
-	at            time.Duration
-	order         uint64
 	kind          eventKind
 	agent, author int32
 	from          int32
 	number        uint32 // of a share
-}
-
-// events is a heap with the earliest event first.
-type events []event
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].order < e[j].order
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(event)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
 }
 
 // fleet is the state of a simulation.
@@ -63,9 +46,7 @@ type fleet struct {
 	direct bool // every author can be asked itself; for tests
 	rng    *rand.Rand
 	salt   uint64
-	now    time.Duration
-	events events
-	order  uint64
+	events virtualtime.Queue[event]
 
 	agents  []*agentState
 	running int // number of agents that have started and run
@@ -110,7 +91,7 @@ func newFleet(s Scenario) (*fleet, error) {
 		f.add(s.From+time.Duration(i)*(s.Till-s.From)/time.Duration(s.Newcomers), true)
 	}
 	for at := s.From; at <= s.Till; at += time.Minute {
-		f.schedule(event{at: at, kind: samples})
+		f.schedule(at, event{kind: samples})
 	}
 	return f, nil
 }
@@ -128,7 +109,7 @@ func (f *fleet) add(at time.Duration, honestly bool) {
 		}
 	}
 	// The first contact introduces members, and the agent dials them.
-	f.schedule(event{at: at + 4*hop, kind: starts, agent: int32(len(f.agents))})
+	f.schedule(at+4*hop, event{kind: starts, agent: int32(len(f.agents))})
 	if f.Working && at < f.Starts {
 		a.worked = time.Duration(f.rng.Int64N(int64(f.ShareEvery)))
 	}
@@ -136,22 +117,18 @@ func (f *fleet) add(at time.Duration, honestly bool) {
 	f.holders, f.acquainted = append(f.holders, nil), append(f.acquainted, 0)
 }
 
-func (f *fleet) clock() time.Time { return began.Add(f.now) }
+func (f *fleet) now() time.Duration { return f.events.Now() }
+
+func (f *fleet) clock() time.Time { return began.Add(f.now()) }
 
 // idOf returns the ID that determines when an agent first sends in a large topic.
 func (f *fleet) idOf(id int32) peer.ID { return peer.ID(fmt.Sprintf("%d %d", f.salt, id)) }
 
-func (f *fleet) schedule(e event) {
-	f.order++
-	e.order = f.order
-	heap.Push(&f.events, e)
-}
+func (f *fleet) schedule(at time.Duration, e event) { f.events.Schedule(at, e) }
 
 func (f *fleet) run() Result {
-	for len(f.events) > 0 && f.events[0].at <= f.Till {
-		e := heap.Pop(&f.events).(event)
-		f.now = e.at
-		f.carryOut(e)
+	for at, ok := f.events.Next(); ok && at <= f.Till; at, ok = f.events.Next() {
+		f.carryOut(f.events.Take())
 	}
 	return f.summary()
 }
@@ -173,7 +150,7 @@ func (f *fleet) carryOut(e event) {
 	case beats:
 		f.beat(e.agent)
 	case fetches:
-		if e.at == a.wakes {
+		if f.now() == a.wakes {
 			f.fetch(e.agent)
 		}
 	case helps:
@@ -185,7 +162,7 @@ func (f *fleet) carryOut(e event) {
 		if a.ticks++; a.ticks%int(time.Minute/walkPause) == 0 && a.behaviour == honest {
 			f.compare(e.agent)
 		}
-		f.schedule(event{at: f.now + walkPause, kind: ticks, agent: e.agent})
+		f.schedule(f.now()+walkPause, event{kind: ticks, agent: e.agent})
 	case ends:
 		f.end(e.agent)
 	}
@@ -204,11 +181,11 @@ func (f *fleet) start(id int32) {
 	}
 	f.measure(a)
 	f.announce(id, 1)
-	f.schedule(event{at: f.now + presence.Interval, kind: beats, agent: id})
-	f.schedule(event{at: f.now + time.Duration(f.rng.Int64N(int64(walkPause))), kind: ticks, agent: id})
+	f.schedule(f.now()+presence.Interval, event{kind: beats, agent: id})
+	f.schedule(f.now()+time.Duration(f.rng.Int64N(int64(walkPause))), event{kind: ticks, agent: id})
 	if f.Churn > 0 {
 		life := time.Duration(f.rng.ExpFloat64() / f.Churn * float64(time.Hour))
-		f.schedule(event{at: f.now + min(life, 100*time.Hour), kind: ends, agent: id})
+		f.schedule(f.now()+min(life, 100*time.Hour), event{kind: ends, agent: id})
 	}
 }
 
@@ -220,7 +197,7 @@ func (f *fleet) end(id int32) {
 	}
 	a.gone = true
 	f.running--
-	f.add(f.now, false)
+	f.add(f.now(), false)
 	a.places, a.known, a.slots, a.groups, a.met = nil, nil, nil, nil, nil
 }
 
@@ -240,7 +217,7 @@ func (f *fleet) sample() {
 			continue
 		}
 		c.agents++
-		c.present += float64(a.count(f.now))
+		c.present += float64(a.count(f.now()))
 		for i := range a.places {
 			c.authors++
 			if f.agents[a.places[i].Author].behaviour != honest {
@@ -261,9 +238,9 @@ func (f *fleet) sample() {
 			i, ok := a.slots[author]
 			if ok && a.known[i].has > 0 {
 				c.some++
-				c.age += float64(f.now - b.born + b.worked - time.Duration(a.known[i].has)*f.ShareEvery)
+				c.age += float64(f.now() - b.born + b.worked - time.Duration(a.known[i].has)*f.ShareEvery)
 			}
-			if ok && f.now-a.known[i].received < time.Minute {
+			if ok && f.now()-a.known[i].received < time.Minute {
 				continue // perhaps it has just been announced
 			}
 			c.wanted++

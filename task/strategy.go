@@ -35,6 +35,11 @@ type StrategyType struct {
 	// Objectives means that the type supports tasks with several objectives.
 	Objectives bool
 
+	// Straight means that the surrogate does not bend bad outcomes. It is for types that average the
+	// predictions of several agents in the objective's units: an average of bent values has its maximum
+	// elsewhere.
+	Straight bool
+
 	// ForConstraints means that the type is the default of tasks with constraints.
 	ForConstraints bool
 
@@ -108,7 +113,7 @@ func parseStrategy(m *Section, t *Task) {
 		if known.Name != s.Type {
 			continue
 		}
-		m.d.chosen = known
+		m.d.chosen, s.Straight = known, known.Straight
 		if t.Constrained() && !known.Constraints {
 			m.Errorf("type", "type %s takes no constraints, which the task has%s; those that do: %s", known.Name, t.whichBound(), strings.Join(m.d.takingConstraints(), ", "))
 		}

@@ -160,6 +160,8 @@ type Strategy struct {
 	Type string
 	// Settings has the settings of that type; nil if it has none.
 	Settings StrategySettings
+	// Straight is that of the StrategyType.
+	Straight bool
 	// InitialDesigns is the number of starting designs, which a node evaluates before its surrogate
 	// chooses any: 1 to 1000.
 	InitialDesigns int

@@ -15,8 +15,7 @@ import (
 
 // Two nodes with different optima end with the same recommended design, between the two. A stopped node
 // refuses to name one. After their starting designs they wait for each other's share: otherwise a busy machine
-// delays it, and the nodes evaluate designs near their own optima only. TestAgentsRecommendOneDesignForAll checks how
-// near the best design the recommended one is, in virtual time: here that depends on the order of messages.
+// delays it, and the nodes evaluate designs near their own optima only.
 func TestOneDesignForAllNodes(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "plants.yaml", "name: plants\ngoal: minimize\nparameters: [{name: x, type: float, low: 0, high: 1}]\n"+
@@ -59,8 +58,8 @@ func TestOneDesignForAllNodes(t *testing.T) {
 			t.Fatalf("the nodes recommend %+v and %+v", a, b)
 		}
 	}
-	if x := both[0].Recommended.Design["x"].(float64); x <= 0.2 || x >= 0.6 {
-		t.Errorf("x = %g is recommended, expected a design between the optima 0.2 and 0.6", x)
+	if x := both[0].Recommended.Design["x"].(float64); x < 0.3 || x > 0.5 {
+		t.Errorf("x = %g is recommended, the average of the objectives has its minimum at 0.4", x)
 	}
 	for i, dir := range dirs {
 		if text := must(t, "best", "--data-dir", dir, file); !strings.HasPrefix(text, "recommended: x=") || !strings.Contains(text, "average objective of 2 agents") {

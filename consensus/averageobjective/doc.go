@@ -14,7 +14,7 @@
 // depends on the shares only, so agents with the same shares recommend the same design.
 //
 // Source: Al Kontar, "Collaborative and Federated Black-box Optimization: A Bayesian Optimization
-// Perspective" (2024), equation 3, max_x Σ_k p_k E[U(f_k(x))]. There are four differences:
+// Perspective" (2024), equation 3, max_x Σ_k p_k E[U(f_k(x))]. There are three differences:
 //
 //   - The utility is the bound of the average objective, and not an average of expected improvements.
 //     These would be improvements of each agent over its own best design, which the federation does not
@@ -22,8 +22,9 @@
 //   - Agents evaluate different designs: each explores where it can learn something about the average.
 //     The paper itself calls the same experiment for all agents inefficient.
 //   - There are no rounds. An agent uses the newest share of each peer, and waits for none.
-//   - The bad tail of outcomes is bent, as everywhere in this project ([surrogate.Units]): very bad
-//     designs count as less bad than they are.
+//
+// The surrogate does not bend bad outcomes, unlike that of other strategies with one objective
+// ([task.StrategyType]).
 //
 // The package has no exchange of its own, and does not check whether an average is what users need:
 // it may be bad for each agent if optima differ.

@@ -11,7 +11,7 @@ import (
 // Register returns the registration of the strategy average-objective.
 func Register() strategy.Registration {
 	return strategy.Registration{
-		StrategyType: task.StrategyType{Name: "average-objective"},
+		StrategyType: task.StrategyType{Name: "average-objective", Straight: true},
 		New: func(t *task.Task) (strategy.Strategy, error) {
 			features, err := surrogate.SharedMap(t)
 			if err != nil {

@@ -43,6 +43,12 @@ func observed(t testing.TB, of *task.Task, id string, f func(x []float64) float6
 	for i := range count {
 		x = append(x, []float64{float64(i) / float64(count-1)})
 	}
+	return observedAt(t, of, id, f, x)
+}
+
+// observedAt is the same for an agent that has measured f at these designs.
+func observedAt(t testing.TB, of *task.Task, id string, f func(x []float64) float64, x [][]float64) strategy.View {
+	t.Helper()
 	view := strategytest.View(of, x, f)
 	view.Self = peer.ID(id)
 	strategytest.Condition(t, &view, 1e-4)

@@ -55,6 +55,22 @@ func TestAgentsRecommendOneDesignForAll(t *testing.T) {
 	}
 }
 
+// Many outcomes near the average's optimum do not make worse outcomes count as less bad.
+func TestConcentratedOutcomes(t *testing.T) {
+	x := [][]float64{{0}, {0.5}, {1}}
+	for i := range 17 {
+		x = append(x, []float64{0.36 + 0.005*float64(i)})
+	}
+	for _, model := range []string{"exact", "rff"} {
+		of := newTask(t, model)
+		views := exchanged(t, observedAt(t, of, "a", bowl(0.2, 1), x), observedAt(t, of, "b", bowl(0.6, 1), x))
+		got := recommend(t, views[0])
+		if at := got.Design.Float("x"); math.Abs(at-0.4) > 0.02 || math.Abs(got.Predicted-0.04) > 0.002 {
+			t.Errorf("%s: x = %g with %g is recommended, expected 0.4 with 0.04", model, at, got.Predicted)
+		}
+	}
+}
+
 // A node without results of its own recommends what its peers do, and without any share nothing.
 func TestRecommendationWithoutOwnResults(t *testing.T) {
 	of := newTask(t, "exact")

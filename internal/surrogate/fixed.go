@@ -71,11 +71,15 @@ func (u Units) standardise(obs Observations) ([]float64, error) {
 	return y, nil
 }
 
-// Outputs returns the standardised outputs and their units. It is Standardise, except for a task
-// with fixed hyperparameters, which determine the units even without observations.
+// Outputs returns the standardised outputs and their units, which are those of the posterior given the
+// same observations. A task with fixed hyperparameters has units even without observations.
 func Outputs(t *task.Task, obs Observations) ([]float64, Units, error) {
 	if t.Surrogate.Fixed == nil {
-		return Standardise(obs)
+		y, s, err := rescale(obs, endOf(t))
+		if err != nil {
+			return nil, Units{}, err
+		}
+		return y, s.units(), nil
 	}
 	units := fixedUnits(t)
 	y, err := units.standardise(obs)

@@ -56,6 +56,7 @@ func newLinear(t *task.Task, shared *rff.Map) *linear {
 		process:    newExact(t, ProcessSpec(t), shared),
 		units:      map[int]func() (*rff.Map, error){},
 	}
+	l.process.end = endOf(t)
 	for _, observations := range []int{fewObservations, fewObservations + 1} {
 		features := l.features(observations)
 		l.units[features] = sync.OnceValues(func() (*rff.Map, error) { return unitFeatures(t, features) })
@@ -80,7 +81,7 @@ func unitFeatures(t *task.Task, features int) (*rff.Map, error) {
 // and one for the shared features. The noise of the exact process is too small for both, because
 // features cannot fit everything that the exact process fits.
 func (l *linear) Fit(ctx context.Context, obs Observations, previous *Hyperparameters, rng *rand.Rand) (Hyperparameters, error) {
-	y, err := standardise(obs)
+	y, _, err := rescale(obs, l.process.end)
 	if err != nil {
 		return Hyperparameters{}, err
 	}
@@ -197,14 +198,14 @@ func maximum(f func(float64) float64, low, high float64) float64 {
 }
 
 func (l *linear) Condition(obs Observations, h Hyperparameters, previous Posterior) (Posterior, error) {
-	y, units, err := Standardise(obs)
+	y, scale, err := rescale(obs, l.process.end)
 	if err != nil {
 		return nil, err
 	}
 	if !(h.SharedNoise >= 0) || math.IsInf(h.SharedNoise, 1) {
 		return nil, fmt.Errorf("noise %g over the shared features: must be at least 0 and finite", h.SharedNoise)
 	}
-	p := &linearPosterior{model: l, h: h, x: linalg.Clone(obs.X), units: units}
+	p := &linearPosterior{model: l, h: h, x: linalg.Clone(obs.X), units: scale.units()}
 	p.share = &linearShare{features: l.shared, noise: cmp.Or(h.SharedNoise, h.Noise), x: p.x, y: y}
 	if before, ok := previous.(*linearPosterior); ok && before.h.equal(h) && before.begins(obs.X) {
 		p.features, p.share.before = before.features, before.share.known()

@@ -63,19 +63,14 @@ func (u Units) Variances(obs Observations) (variances []float64) {
 // maxVariance limits Variances. An output with this variance contains nothing about the objective.
 const maxVariance = 1e6
 
-// Standardise returns the outputs in standardised units, and these units. A posterior with learned
-// hyperparameters that is conditioned on the same observations has the same units.
+// Standardise returns the outputs in standardised units, with the tail of bad values bent, and these
+// units. Outputs returns those of a task's posterior.
 func Standardise(obs Observations) ([]float64, Units, error) {
 	y, s, err := rescale(obs, bent)
 	if err != nil {
 		return nil, Units{}, err
 	}
 	return y, s.units(), nil
-}
-
-func standardise(obs Observations) ([]float64, error) {
-	y, _, err := rescale(obs, bent)
-	return y, err
 }
 
 // tail states whether the tail of bad outputs is bent.

@@ -8,6 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
+func standardise(obs Observations) ([]float64, error) {
+	y, _, err := Standardise(obs)
+	return y, err
+}
+
 // Standardised outputs have mean zero and deviation one, keep their order, and
 // do not depend on the units.
 func TestStandardise(t *testing.T) {

@@ -140,8 +140,13 @@ type Process interface {
 	Standardize(obs Observations) ([]float64, error)
 }
 
+// endOf returns whether the models of a task bend the tail of bad values. They do not with several
+// objectives, since the worst values of one may be on the front, and with averages over agents
+// ([task.StrategyType]).
+func endOf(t *task.Task) tail { return tail(!t.Several() && !t.Strategy.Straight) }
+
 // New returns the surrogate of the type that the task names, without an extension. With several
-// objectives each has this model, and bad values are not bent.
+// objectives each has this model.
 func New(t *task.Task) (Model, error) {
 	shared, err := SharedMap(t)
 	if err != nil {
@@ -150,9 +155,7 @@ func New(t *task.Task) (Model, error) {
 	switch t.Surrogate.Type {
 	case "exact":
 		process := newExact(t, ProcessSpec(t), shared)
-		if t.Several() {
-			process.end = straight // the worst values of one objective may be on the front
-		}
+		process.end = endOf(t)
 		if t.Surrogate.Fixed != nil {
 			return newFixed(t, process), nil
 		}

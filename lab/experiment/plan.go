@@ -22,7 +22,7 @@ import (
 
 // resultsVersion is part of the plan's hash, and so of the name of the file of results. It must
 // increase with every change, here or in a package used here, that changes the results of a plan.
-const resultsVersion = 26
+const resultsVersion = 27
 
 // EvaluationTime is the time that an evaluation takes on the virtual clock, unless the plan's
 // Schedule changes it.

@@ -33,8 +33,6 @@ type LargeTopic struct {
 const (
 	defaultLarge   = 128
 	defaultAuthors = 32
-
-	weighBatch = 16 // authors in one view for PeerWeights: with results as shares a strategy looks at twenty
 )
 
 // DefaultLargeTopic returns the default limits.
@@ -250,24 +248,19 @@ func (a *Agent) turn(now time.Time) {
 
 // weigh returns the weights of authors. It may run concurrently with the agent.
 func (a *Agent) weigh(view strategy.View, authors []peer.ID) (map[peer.ID]float64, error) {
-	weights := map[peer.ID]float64{}
-	for batch := range slices.Chunk(authors, weighBatch) {
-		part := view
-		part.Shares = nil
-		for _, share := range view.Shares {
-			if slices.Contains(batch, share.Author) {
-				part.Shares = append(part.Shares, share)
-			}
-		}
-		list, err := a.PeerWeights(part)
-		if err != nil {
-			return weights, err
-		}
-		for _, w := range list {
-			weights[w.Peer] = w.Use
+	shares := view.Shares
+	view.Shares = nil
+	for _, share := range shares {
+		if slices.Contains(authors, share.Author) {
+			view.Shares = append(view.Shares, share)
 		}
 	}
-	return weights, nil
+	list, err := a.PeerWeights(view)
+	weights := map[peer.ID]float64{}
+	for _, w := range list {
+		weights[w.Peer] = w.Use
+	}
+	return weights, err
 }
 
 // announcers implements largetopic.Known at a time.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/exchange/presence"
@@ -104,6 +105,44 @@ func TestLargeTopicAnnouncesAndFetches(t *testing.T) {
 			if received < 3 || received > 6 {
 				t.Errorf("node %d has received the shares of %d authors, want 3 of those chosen, and a few of an earlier choice", i, received)
 			}
+		}
+	})
+}
+
+// TestFloodInLargeTopicEndsAtNeighbours: only the neighbours of an author that floods a large topic receive all its
+// messages, since they forward few of them.
+func TestFloodInLargeTopicEndsAtNeighbours(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		registry := prometheus.NewRegistry()
+		f.build = func(n *node.Node) {
+			n.Metrics = registry
+			n.Alter(func(c *agent.Config) { c.Large = agent.LargeTopic{Above: 4, Authors: 3} })
+		}
+		f.crowd(14)
+		time.Sleep(15 * time.Second)
+		a := f.attackBy(1, attack{polite: true, turn: func(a *attacker, n uint64) {
+			payload, err := protocol.Presence{}.Encode()
+			if err != nil {
+				t.Error(err)
+			}
+			a.gossip(a.seal(a.task, presence.Kind, n, payload))
+		}})
+		time.Sleep(time.Minute)
+		a.close()
+		neighbours, others := 0, 0
+		for _, n := range f.nodes {
+			excess := value(t, registry, "fbo_shares_received_total", "node", strategy.ShortID(n.node.ID()), "kind", presence.Kind, "result", "excess")
+			switch {
+			case excess > 400:
+				neighbours++
+			case excess < 100:
+				others++
+			default:
+				t.Errorf("a node has refused %g of 600 messages", excess)
+			}
+		}
+		if neighbours < 6 || others < 4 {
+			t.Errorf("%d nodes refuse most messages of a flood and %d do not receive them, want 8 and 6", neighbours, others)
 		}
 	})
 }

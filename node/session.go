@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/fbo-node/fbo/internal/agent"
 	"github.com/fbo-node/fbo/internal/clientsession"
 	"github.com/fbo-node/fbo/internal/invitation"
@@ -151,6 +153,7 @@ func newSession(ctx context.Context, n *Node, t *task.Task, options JoinOptions)
 		Capacity:        n.capacity(),
 		Strategies:      n.strategies,
 		Entropy:         rand.Reader,
+		Reaches:         func(author peer.ID) bool { return s.topic == nil || s.topic.Reaches(author) },
 	}
 	n.policy.Name(config.Named()...)
 	n.store.ApplyRepair(&config)

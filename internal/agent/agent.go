@@ -59,6 +59,10 @@ type Config struct {
 	// nodes publish.
 	Listed []peer.ID
 
+	// Reaches reports whether the agent can connect to an author. In a large topic it prefers the shares of these authors.
+	// Nil means that it can connect to all. It must not call the agent.
+	Reaches func(peer.ID) bool
+
 	// Keep makes the agent a keeper: it evaluates nothing, publishes no shares of its own and is
 	// not present. It receives, stores and forwards peers' shares.
 	Keep bool

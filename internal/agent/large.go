@@ -54,6 +54,7 @@ type announcing struct {
 	choice   largetopic.Choice[peer.ID]
 
 	measured time.Time
+	present  int                 // number of present agents at that time
 	use      map[peer.ID]float64 // weight of each author at the latest choice that had its shares
 	weighing bool
 }
@@ -101,6 +102,7 @@ func (a *Agent) measure(now time.Time) {
 		present++
 	}
 	was := t.large
+	t.present = present
 	t.large = largetopic.IsLarge(was, present, a.cfg.Large.Above)
 	if was && !t.large {
 		for _, share := range a.shares.own(now) {
@@ -273,7 +275,9 @@ type announcers struct {
 func (a announcers) Announcers() (all []largetopic.Candidate[peer.ID]) {
 	for h, said := range a.presences(a.now) {
 		if len(said.Newest) > 0 {
-			all = append(all, largetopic.Candidate[peer.ID]{ID: h.Author, Group: a.shares.origins[h.Author].group, Use: a.topic.use[h.Author]})
+			all = append(all, largetopic.Candidate[peer.ID]{
+				ID: h.Author, Group: a.shares.origins[h.Author].group, Use: a.topic.use[h.Author], Remote: a.cfg.Reaches != nil && !a.cfg.Reaches(h.Author),
+			})
 		}
 	}
 	return all

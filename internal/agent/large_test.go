@@ -312,3 +312,76 @@ func TestPossibleKeepersSendNoPresence(t *testing.T) {
 		}
 	}
 }
+
+// TestFloodsOfAuthors: in a large topic an author that gossips much is accepted as often as agents of such a topic
+// send. Shares that the agent requests, those of listed authors, and repeated old ones do not count.
+func TestFloodsOfAuthors(t *testing.T) {
+	flood := func(c *crowd, author int, kind string, by Source) (accepted int) {
+		t.Helper()
+		for i := range 300 {
+			c.now = c.now.Add(100 * time.Millisecond)
+			payload := weights(t, 3, float64(i))
+			if kind == presence.Kind {
+				var err error
+				if payload, err = (protocol.Presence{}).Encode(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			share := say(t, c.driver, fbotest.Key(t, 100+author), kind, 0, protocol.Stamp{Epoch: 1, Sequence: uint64(3 + i)}, time.Hour, payload)
+			switch result, err := c.agent.ReceiveBy(c.now, share, 0, by); result {
+			case Accepted:
+				accepted++
+			case Excess:
+			default:
+				t.Fatalf("message %d of a flood is %v, %v; want accepted or excess", i, result, err)
+			}
+			if result, _ := c.agent.ReceiveBy(c.now, c.present[author], 0, by); result != Stale && result != Duplicate {
+				t.Fatalf("an old message is %v, want stale or duplicate", result)
+			}
+		}
+		return accepted
+	}
+	// The agent's own pause is 10 s, so it accepts ten messages at once and one in 2.5 s.
+	const most = 10 + 30/2.5
+	gossip := Source{Gossiped: true}
+	for _, kind := range []string{presence.Kind, "weights"} {
+		if got := flood(newCrowd(t, 12), 0, kind, gossip); got < most-2 || got > most+1 {
+			t.Errorf("%d of 300 %s messages in half a minute are accepted, want about %d", got, kind, int(most))
+		}
+	}
+	if got := flood(newCrowd(t, 12), 0, "weights", Source{}); got != 300 {
+		t.Errorf("%d of 300 shares that the agent has requested are accepted, want all", got)
+	}
+	if got := flood(newCrowd(t, 7), 0, presence.Kind, gossip); got != 300 {
+		t.Errorf("%d of 300 messages are accepted in a small topic, want all", got)
+	}
+	listed, err := peer.IDFromPrivateKey(fbotest.Key(t, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := flood(newCrowd(t, 12, func(c *Config) { c.Listed = []peer.ID{listed} }), 0, presence.Kind, gossip); got != 300 {
+		t.Errorf("%d of 300 messages of a listed author are accepted, want all", got)
+	}
+}
+
+// TestAuthorsInReachAreChosen: an agent fetches shares of authors that it can connect to, if there are enough.
+func TestAuthorsInReachAreChosen(t *testing.T) {
+	var near []peer.ID
+	c := newCrowd(t, 30, func(c *Config) {
+		c.Reaches = func(author peer.ID) bool { return slices.Contains(near, author) }
+	})
+	for i := range 6 {
+		near = append(near, c.shares[5*i].Author)
+	}
+	c.now = c.now.Add(6 * time.Minute) // until the next choice
+	c.agent.Receive(c.now, say(t, c.driver, fbotest.Key(t, 100), presence.Kind, 0, protocol.Stamp{Epoch: 1, Sequence: 3}, time.Hour, c.present[0].Payload), 0)
+	chosen := c.agent.Chosen()
+	for _, id := range chosen {
+		if !slices.Contains(near, id) {
+			t.Errorf("the agent chooses %s, which it cannot connect to; the authors in reach are %v", id, near)
+		}
+	}
+	if len(chosen) != 4 {
+		t.Errorf("the agent chooses %d authors, want 4", len(chosen))
+	}
+}

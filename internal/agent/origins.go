@@ -13,13 +13,16 @@ import (
 type Source struct {
 	Group string // origin that costs more than an identity, such as a range of addresses; empty: unknown
 	Named bool   // the agent's user has named the peer and trusts it not to fabricate authors
+
+	Gossiped bool // the share has come by gossip, so that the agent forwards it if it is accepted
 }
 
 // origin holds the group of an author: that of its latest connection or, without a connection, that
 // of the first source of its shares.
 type origin struct {
 	group  string
-	relays bool // the agent relays the author's shares
+	relays bool      // the agent relays the author's shares
+	spent  time.Time // state of largetopic.Admit
 }
 
 // Relays reports whether the agent relays an author's shares to other peers. It stores shares even
@@ -33,7 +36,7 @@ func (s *shares) relays(author peer.ID) bool {
 // noteContact stores the group of the latest connection to an author. From then on the author's
 // shares are relayed.
 func (s *shares) noteContact(author peer.ID, group string) {
-	s.origins[author] = origin{group: group, relays: true}
+	s.origins[author] = origin{group: group, relays: true, spent: s.origins[author].spent}
 }
 
 // groupOf returns the group of an author. For an author without a place it returns the group that
@@ -57,6 +60,19 @@ func (s *shares) placeAuthor(author peer.ID, by Source) {
 		}
 	}
 	s.origins[author] = origin{group: by.Group, relays: by.Named || largetopic.RelaysUnmet(len(s.origins), s.room.maxAuthors(), passed)}
+}
+
+// admit reports whether to accept one more gossiped share of an author in a large topic, and counts it. A new
+// author's first share is not counted. The pause is that between the agent's own presence messages.
+func (s *shares) admit(now time.Time, author peer.ID, pause time.Duration) (ok bool) {
+	o, placed := s.origins[author]
+	if !placed || s.room.listed[author] {
+		return true
+	}
+	if o.spent, ok = largetopic.Admit(o.spent, now, pause); ok {
+		s.origins[author] = o
+	}
+	return ok
 }
 
 // authors returns the number of authors with stored shares, without the agent itself.

@@ -76,6 +76,9 @@ func (a *Agent) accept(now time.Time, share protocol.Share, age time.Duration, b
 	if result != Accepted {
 		return result, err
 	}
+	if by.Gossiped && a.topic.large && !a.shares.admit(now, share.Author, presence.Pause(true, a.topic.present)) {
+		return Excess, nil
+	}
 	repeated := a.shares.repeats(now, share)
 	received := strategy.Share{Share: share, Value: value}
 	a.shares.put(received, now, age, by)

@@ -30,15 +30,16 @@ const (
 	Stale                    // older than the stored one, expired, without room, or of a kind or slot that this agent does not know
 	Malformed                // does not match the task
 	Equivocation             // two different shares of its author with one stamp
+	Excess                   // its author gossips more than agents of a large topic do
 )
 
 func (v ShareResult) String() string {
-	return [...]string{"accepted", "duplicate", "stale", "malformed", "equivocation"}[v]
+	return [...]string{"accepted", "duplicate", "stale", "malformed", "equivocation", "excess"}[v]
 }
 
 // ShareResults returns all values of ShareResult.
 func ShareResults() []ShareResult {
-	return []ShareResult{Accepted, Duplicate, Stale, Malformed, Equivocation}
+	return []ShareResult{Accepted, Duplicate, Stale, Malformed, Equivocation, Excess}
 }
 
 type held struct {

@@ -9,16 +9,17 @@ import (
 
 // Candidate is an author that announces shares.
 type Candidate[ID cmp.Ordered] struct {
-	ID    ID
-	Group string  // origin that costs more than an identity
-	Use   float64 // weight that the strategy gives its shares; 0: none, or unknown
+	ID     ID
+	Group  string  // origin that costs more than an identity
+	Use    float64 // weight that the strategy gives its shares; 0: none, or unknown
+	Remote bool    // the agent cannot connect to it
 }
 
 // selectAuthors chooses the authors whose announced shares an agent fetches, at most limit. Up to half
 // of them are those of most use, and up to a quarter are suggested ones, in their order. Half of the other
-// places stay with authors of the last choice that were served and whose use is unknown: in a topic with more
-// authors than an agent can dial, most random ones cannot be fetched. All further authors are random. A random
-// author is of a random group, so that many identities of one group gain little.
+// places stay with authors of the last choice that were served and whose use is unknown: most others cannot be fetched
+// if the topic has more authors than an agent can connect to. All further authors are random, remote ones only if
+// there are no others. A random author is of a random group, so that many identities of one group gain little.
 func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested, served []ID, rng *rand.Rand) map[ID]bool {
 	chosen, use := map[ID]bool{}, map[ID]float64{}
 	for _, c := range all {
@@ -51,14 +52,20 @@ func selectAuthors[ID cmp.Ordered](limit int, all []Candidate[ID], suggested, se
 	return chosen
 }
 
-// fillAtRandom adds random authors until there are as many as limit.
+// fillAtRandom adds random authors until there are as many as limit, remote ones last.
 func fillAtRandom[ID cmp.Ordered](chosen map[ID]bool, limit int, all []Candidate[ID], rng *rand.Rand) {
-	groups := map[string][]ID{}
-	for _, c := range all {
-		if !chosen[c.ID] {
-			groups[c.Group] = append(groups[c.Group], c.ID)
+	for _, remote := range []bool{false, true} {
+		groups := map[string][]ID{}
+		for _, c := range all {
+			if c.Remote == remote && !chosen[c.ID] {
+				groups[c.Group] = append(groups[c.Group], c.ID)
+			}
 		}
+		fillFrom(chosen, limit, groups, rng)
 	}
+}
+
+func fillFrom[ID cmp.Ordered](chosen map[ID]bool, limit int, groups map[string][]ID, rng *rand.Rand) {
 	names := slices.Sorted(maps.Keys(groups))
 	for len(chosen) < limit && len(names) > 0 {
 		g := rng.IntN(len(names))

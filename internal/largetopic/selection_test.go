@@ -106,3 +106,24 @@ func TestServedAuthorsStay(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoteAuthorsAreChosenLast: random places go to authors that the agent can connect to, as long as there are any.
+func TestRemoteAuthorsAreChosenLast(t *testing.T) {
+	for seed := range uint64(50) {
+		rng := rand.New(rand.NewPCG(seed, 4))
+		var all []Candidate[int]
+		near := rng.IntN(60)
+		for _, i := range rng.Perm(200) {
+			all = append(all, Candidate[int]{ID: i, Group: fmt.Sprint(i % 7), Remote: i >= near})
+		}
+		got := 0
+		for id := range selectAuthors(32, all, nil, nil, rng) {
+			if id < near {
+				got++
+			}
+		}
+		if want := min(near, 32); got != want {
+			t.Errorf("seed %d: %d of %d near authors have one of 32 places, expected %d", seed, got, near, want)
+		}
+	}
+}

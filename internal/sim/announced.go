@@ -62,7 +62,7 @@ func (r *run) fetchAuthor(m *member, author peer.ID) {
 			r.schedule(r.now()+r.network.delay(), func() {
 				if r.network.passes(from, m.index, r.now()) {
 					r.delivering = s
-					m.receive(s.share, r.now()-s.at)
+					m.receive(s.share, r.now()-s.at, agent.Source{})
 					r.delivering = nil
 				}
 			})

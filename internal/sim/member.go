@@ -210,8 +210,8 @@ func (m *member) ask() {
 	m.carryOut()
 }
 
-func (m *member) receive(share protocol.Share, age time.Duration) {
-	if _, err := m.agent.Receive(m.run.clock(), share, age); err != nil {
+func (m *member) receive(share protocol.Share, age time.Duration, by agent.Source) {
+	if _, err := m.agent.ReceiveBy(m.run.clock(), share, age, by); err != nil {
 		m.fail(err)
 		return
 	}

@@ -195,7 +195,7 @@ func (r *run) deliver(from, to int, s *sent, after time.Duration, again bool) {
 			r.members[to].result.Gossiped++
 			r.members[to].result.GossipedBytes += int64(len(s.share.Envelope))
 			r.delivering = s
-			r.members[to].receive(s.share, r.now()-s.at)
+			r.members[to].receive(s.share, r.now()-s.at, agent.Source{Gossiped: !again})
 			r.delivering = nil
 		}
 	})

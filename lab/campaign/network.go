@@ -104,7 +104,7 @@ func (n *network) publish(from *member, share protocol.Share) {
 			}
 			to.later(w.delay(), func() error {
 				if w.linked(from, to) {
-					to.receive(share, 0)
+					to.receive(share, 0, agent.Source{Gossiped: true})
 				}
 				return nil
 			})
@@ -122,8 +122,8 @@ func (w *world) linked(a, b *member) bool {
 	return true
 }
 
-func (m *member) receive(share protocol.Share, age time.Duration) {
-	result, err := m.agent.Receive(m.clock(), share, age)
+func (m *member) receive(share protocol.Share, age time.Duration, by agent.Source) {
+	result, err := m.agent.ReceiveBy(m.clock(), share, age, by)
 	m.judge(result, err, share)
 	m.carryOut()
 }
@@ -229,7 +229,7 @@ func (m *member) catchUp(from *member, content []byte, cut bool) {
 			return err
 		}
 		m.w.witness.published(m.w.byID[share.Author], share)
-		if m.receive(share, item.Age); !m.up() {
+		if m.receive(share, item.Age, agent.Source{}); !m.up() {
 			return errDown
 		}
 		return nil

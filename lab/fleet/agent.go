@@ -64,6 +64,7 @@ type known struct {
 	announced uint32        // number of the announced share; 0: none
 	has       uint32        // number of the stored share
 	hasAt     time.Duration // time at which it arrived
+	spent     time.Duration // state of largetopic.Admit
 	relays    bool
 }
 
@@ -205,6 +206,7 @@ func (a *agentState) mayDisplace(silent int64, n largetopic.Newcomer[int32]) boo
 type reader struct {
 	*fleet
 	*agentState
+	id int32
 }
 
 // Announcers implements largetopic.Known.
@@ -213,7 +215,10 @@ func (r reader) Announcers() []largetopic.Candidate[int32] {
 	for i := range r.places {
 		if k := &r.known[i]; k.announced > 0 && k.expires > r.now() {
 			p := &r.places[i]
-			r.announcers = append(r.announcers, largetopic.Candidate[int32]{ID: p.Author, Group: r.agents[r.origins[p.Group]].name})
+			r.announcers = append(r.announcers, largetopic.Candidate[int32]{
+				ID: p.Author, Group: r.fleet.agents[r.origins[p.Group]].name,
+				Remote: !r.direct && r.linkTo(p.Author) == nil && !r.canDial(r.id, p.Author),
+			})
 		}
 	}
 	return r.announcers

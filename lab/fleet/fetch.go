@@ -18,7 +18,7 @@ func (f *fleet) consider(id, i int32) {
 	now := f.clock()
 	if a.choice.IsDue(now) {
 		a.choice.Turned = now
-		a.choice.Turn(now, f.limits.Authors, reader{f, a})
+		a.choice.Turn(now, f.limits.Authors, reader{f, a, id})
 	} else {
 		a.choice.Offer(now, author, f.limits.Authors)
 	}
@@ -47,7 +47,7 @@ func (f *fleet) fetch(id int32) {
 	a.wakes = -1
 	var rest []int32
 	dials := 0
-	for _, author := range a.choice.Fetch(f.clock(), f.limits.Authors, reader{f, a}) {
+	for _, author := range a.choice.Fetch(f.clock(), f.limits.Authors, reader{f, a, id}) {
 		f.count(&a.fetches, 1)
 		switch {
 		case f.refuses(a, author):

@@ -10,27 +10,29 @@ import (
 	"github.com/fbo-node/fbo/internal/largetopic"
 )
 
-// message is a presence message. With a weight above 1 it stands for as many.
+// message is a presence message.
 type message struct {
 	author    int32
 	announced uint32
 	lifetime  time.Duration
 	bytes     int
-	weight    float64
 }
 
-// step is the way of a message to one agent.
-type step struct{ to, from int32 }
+// step is the way of a message to one agent. With a weight above 1 it stands for as many messages.
+type step struct {
+	to, from int32
+	weight   float64
+}
 
-// publish brings a message to all agents that it reaches.
-func (f *fleet) publish(m message) {
+// publish brings a message to all agents that it reaches. With a weight above 1 it stands for as many.
+func (f *fleet) publish(m message, weight float64) {
 	f.turn++
 	f.seen[m.author] = f.turn
 	author := f.agents[m.author]
 	f.findPlaces(m.author)
 	queue, forwarders := f.queue[:0], f.forwarders[:0]
 	for _, l := range author.links {
-		queue = append(queue, step{l.peer, m.author})
+		queue = append(queue, step{l.peer, m.author, weight})
 	}
 	measured := f.now() >= f.From
 	var accepted int64
@@ -43,30 +45,30 @@ func (f *fleet) publish(m message) {
 				continue
 			}
 			if measured {
-				a.copies += m.weight * float64(m.bytes)
+				a.copies += s.weight * float64(m.bytes)
 			}
 			if f.seen[s.to] == f.turn || f.refuses(a, m.author) || f.refuses(a, s.from) {
 				continue
 			}
 			f.seen[s.to] = f.turn
-			if !f.checks(a, m, s.from) {
+			if !f.checks(a, m, s) {
 				continue
 			}
 			if measured {
-				a.messages += m.weight
-				a.gossip += m.weight * float64(m.bytes)
+				a.messages += s.weight
+				a.gossip += s.weight * float64(m.bytes)
 			}
-			took, forwards := f.receive(s.to, m, s.from)
-			if took {
+			took, forwards := f.receive(m, s)
+			if took > 0 {
 				accepted++
 			}
-			if !forwards || a.behaviour != honest {
+			if took == 0 || !forwards || a.behaviour != honest {
 				continue
 			}
-			forwarders = append(forwarders, s.to)
+			forwarders = append(forwarders, step{to: s.to, weight: took})
 			for i := range a.links {
 				if l := &a.links[i]; l.mesh && l.peer != s.from && l.peer != m.author {
-					queue = append(queue, step{l.peer, s.to})
+					queue = append(queue, step{l.peer, s.to, took})
 				}
 			}
 			continue
@@ -74,13 +76,13 @@ func (f *fleet) publish(m message) {
 		if lazy == len(forwarders) {
 			break
 		}
-		id := forwarders[lazy]
+		id, took := forwarders[lazy].to, forwarders[lazy].weight
 		lazy++
 		a := f.agents[id]
 		part := lazyPart(len(a.links) - meshSize(a))
 		for i := range a.links {
 			if l := &a.links[i]; !l.mesh && f.seen[l.peer] != f.turn && f.rng.Float64() < part {
-				queue = append(queue, step{l.peer, id}) // the peer asks for the message, once
+				queue = append(queue, step{l.peer, id, took}) // the peer asks for the message, once
 			}
 		}
 	}
@@ -122,29 +124,37 @@ func lazyPart(others int) float64 {
 const demandTime = time.Minute
 
 // checks reports whether an agent checks a message, within its limits of signatures. Peers have a separate budget for their own messages.
-func (f *fleet) checks(a *agentState, m message, from int32) bool {
-	if a.demand > 0 || m.weight > 1 {
+func (f *fleet) checks(a *agentState, m message, s step) bool {
+	if a.demand > 0 || s.weight > 1 {
 		a.demand *= math.Exp(-(f.now() - a.demanded).Seconds() / demandTime.Seconds())
 		a.demanded = f.now()
 	}
-	if m.weight > 1 {
-		a.demand += m.weight / demandTime.Seconds()
+	if s.weight > 1 {
+		a.demand += s.weight / demandTime.Seconds()
 	}
 	limit := float64(checkRate + groupRate*len(a.links))
-	return a.demand <= limit || from == m.author && m.weight == 1 || f.rng.Float64() < limit/a.demand
+	return a.demand <= limit || s.from == m.author && s.weight == 1 || f.rng.Float64() < limit/a.demand
 }
 
-// receive passes a message to an agent, and reports whether it accepts and forwards it.
-func (f *fleet) receive(id int32, m message, from int32) (accepts, forwards bool) {
+// receive passes messages to an agent. It returns how many the agent accepts, and whether it forwards these.
+func (f *fleet) receive(m message, s step) (accepts float64, forwards bool) {
+	id, from := s.to, s.from
 	a := f.agents[id]
 	i := f.placeOf[id]
 	if f.placed[id] != f.turn {
 		var ok bool
 		if i, ok = f.newPlace(id, m.author, from, f.acquainted[id] == f.turn); !ok {
-			return false, false
+			return 0, false
 		}
 	}
 	k := &a.known[i]
+	if a.large {
+		if accepts = f.admit(a, k, s.weight); accepts == 0 {
+			return 0, false
+		}
+	} else {
+		accepts = s.weight
+	}
 	k.announced, k.expires, k.received = max(k.announced, m.announced), f.now()+m.lifetime, f.now()
 	a.places[i].Received = f.clock().UnixNano()
 	for _, peer := range []int32{from, m.author} {
@@ -156,7 +166,18 @@ func (f *fleet) receive(id int32, m message, from int32) (accepts, forwards bool
 		f.measure(a)
 	}
 	f.consider(id, i)
-	return true, k.relays
+	return accepts, k.relays
+}
+
+// admit returns how many of some messages of an author an agent accepts in a large topic.
+func (f *fleet) admit(a *agentState, k *known, messages float64) (accepts float64) {
+	for ; accepts < messages; accepts++ {
+		spent, ok := largetopic.Admit(began.Add(k.spent), f.clock(), presence.Pause(true, a.present))
+		if k.spent = spent.Sub(began); !ok {
+			break
+		}
+	}
+	return accepts
 }
 
 // measure decides whether the topic is large.
@@ -186,11 +207,11 @@ func (f *fleet) beat(id int32) {
 // announce sends an agent's presence, with its newest share in a large topic.
 func (f *fleet) announce(id int32, weight float64) {
 	a := f.agents[id]
-	m := message{author: id, lifetime: presence.Lifetime(a.large, a.present), bytes: f.Message.Small, weight: weight}
+	m := message{author: id, lifetime: presence.Lifetime(a.large, a.present), bytes: f.Message.Small}
 	if a.large {
 		m.bytes, m.announced = f.Message.Presence, f.newest(a)
 	}
-	f.publish(m)
+	f.publish(m, weight)
 }
 
 // newest returns the number of an agent's newest share. Hostile agents claim to have as many.

@@ -58,7 +58,7 @@ type fleet struct {
 	placeOf    []int32    // this place
 	acquainted []uint32   // turn at which each agent had met the author
 	queue      []step
-	forwarders []int32
+	forwarders []step
 	announcers []largetopic.Candidate[int32]
 	latest     []int32
 	chosen     []int32

@@ -58,6 +58,17 @@ func (t *Task) PlanFetch(now time.Time, authors, onTask []peer.ID) (plan FetchPl
 	return plan
 }
 
+// Reaches reports whether the node can request shares from a peer itself: it is connected, or its record has an address.
+func (t *Task) Reaches(now time.Time, id peer.ID) bool {
+	now = t.policy.lock(now)
+	defer t.policy.mu.Unlock()
+	if t.policy.banned(now, id) || !t.policy.MayTakePart(id) {
+		return false
+	}
+	known := t.known[id]
+	return len(t.policy.connections[id]) > 0 || known != nil && len(known.info.Addrs) > 0
+}
+
 // Suggested records that a peer has suggested authors, as keepers do.
 func (t *Task) Suggested(by peer.ID) {
 	t.policy.mu.Lock()

@@ -71,3 +71,17 @@ func TestPlanFetchPrefersKeepers(t *testing.T) {
 		t.Errorf("%q is asked without a peer on the task", plan.Helper)
 	}
 }
+
+func TestReaches(t *testing.T) {
+	s, onTask := taskWith(2, false)
+	member := introduce(t, s, "referrer", Global, "/ip4/13.0.0.1/tcp/1")
+	hidden := introduce(t, s, "referrer", Global, "/ip4/192.168.1.1/tcp/1") // in a network of the referrer
+	banned := introduce(t, s, "referrer", Global, "/ip4/13.0.0.2/tcp/1")
+	s.policy.Violated(noon, banned, MaxViolations)
+	s.policy.Violated(noon, onTask[1], MaxViolations)
+	for id, want := range map[peer.ID]bool{onTask[0]: true, member: true, hidden: false, banned: false, onTask[1]: false, "unknown": false} {
+		if got := s.Reaches(noon, id); got != want {
+			t.Errorf("the node reaches %s: %v, want %v", id, got, want)
+		}
+	}
+}

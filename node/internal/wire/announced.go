@@ -17,6 +17,9 @@ func (t *Topic) FetchAuthors(authors []peer.ID) {
 	t.running.Go(func() { t.carryOutFetch(t.policy.PlanFetch(time.Now(), authors, t.OnTask())) })
 }
 
+// Reaches reports whether the node can request shares from an author itself.
+func (t *Topic) Reaches(author peer.ID) bool { return t.policy.Reaches(time.Now(), author) }
+
 // carryOutFetch carries out a plan of peers.Task. Authors that cannot be dialled are asked of the
 // helper too.
 func (t *Topic) carryOutFetch(plan peers.FetchPlan) {

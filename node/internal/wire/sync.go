@@ -133,7 +133,7 @@ func (t *Topic) ask(ctx context.Context, stream network.Stream, request protocol
 		if !t.net.Policy.MayTakePart(share.Author) {
 			return nil // the peer's allow list may have more peers than this node's
 		}
-		result, _, err := t.receive(ctx, share, item.Age, from)
+		result, _, err := t.receive(ctx, share, item.Age, from, false)
 		if result == agent.Equivocation {
 			t.judge(result, from, share.Author, err)
 			return nil

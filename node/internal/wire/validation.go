@@ -44,7 +44,7 @@ func (t *Topic) validate(ctx context.Context, from peer.ID, message *pubsub.Mess
 	}
 	ctx, cancel := context.WithTimeout(ctx, receiveTimeout)
 	defer cancel()
-	result, passOn, err := t.receive(ctx, share, 0, from)
+	result, passOn, err := t.receive(ctx, share, 0, from, true)
 	t.judge(result, from, share.Author, err)
 	if result == agent.Accepted {
 		t.policy.Delivered(time.Now(), from, author)
@@ -75,8 +75,8 @@ func (t *Topic) judge(result agent.ShareResult, from, author peer.ID, err error)
 
 // receive passes a verified share from a peer to the agent, and reports whether gossipsub forwards
 // it.
-func (t *Topic) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID) (result agent.ShareResult, forward bool, err error) {
-	by := agent.Source{Group: t.net.Policy.Group(from), Named: t.net.Policy.Named(from)}
+func (t *Topic) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID, gossiped bool) (result agent.ShareResult, forward bool, err error) {
+	by := agent.Source{Group: t.net.Policy.Group(from), Named: t.net.Policy.Named(from), Gossiped: gossiped}
 	stopped := t.do(ctx, func(a *agent.Agent, now time.Time) {
 		result, err = t.deliver(a, now, share, age, by)
 		forward = (result == agent.Accepted || result == agent.Duplicate) && a.Relays(share.Author)

@@ -145,6 +145,7 @@ func (m *member) join() {
 		Strategies: m.run.Strategies,
 		Key:        m.key,
 		Seed:       m.run.Seed.Derive("member", uint64(m.index)),
+		Enqueue:    m.Enqueue,
 		Model:      m.run.Model,
 		Strategy:   m.Strategy,
 		Exchanges:  exchanges,

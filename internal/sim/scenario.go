@@ -77,6 +77,9 @@ type Member struct {
 	// from the Within of that space.
 	Space *task.Space
 
+	// Enqueue has the first designs that the member evaluates, in place of starting designs.
+	Enqueue []task.Design
+
 	// Past and Former are what the member carries over from a former task when it joins: its own
 	// evaluations and peers' shares.
 	Past   []agent.Past

@@ -59,6 +59,10 @@ type Plan struct {
 	Network   sim.Network
 	Schedule
 
+	// Dealt gives all agents starting designs of one Latin hypercube, with every strategy. Otherwise each agent has its
+	// own, most of which begin at the centre of the space.
+	Dealt bool
+
 	// Control names the strategy, in the form of Spec.String, with which the others are compared.
 	// Empty means the first strategy of type ts, or else the first strategy. best-alone means, at
 	// each checkpoint, the better of ts and logei; Complete adds these to Strategies.
@@ -120,6 +124,9 @@ func (p Plan) Complete() (Plan, error) {
 		return p, err
 	}
 	if err := p.checkOneDesign(); err != nil {
+		return p, err
+	}
+	if err := p.checkDealt(); err != nil {
 		return p, err
 	}
 	if err := p.chooseControl(); err != nil {
@@ -311,6 +318,7 @@ type header struct {
 	Network     sim.Network
 	Checkpoints []int
 	OneDesign   bool `json:",omitempty"`
+	Dealt       bool `json:",omitempty"`
 
 	Schedule // result of Schedule.distinct
 }
@@ -333,6 +341,7 @@ func (p Plan) header() []byte {
 		Network:     p.Network,
 		Checkpoints: p.Checkpoints,
 		OneDesign:   p.OneDesign,
+		Dealt:       p.Dealt,
 		Schedule:    p.distinct(p.Evaluations),
 	})
 	if err != nil {

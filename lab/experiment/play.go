@@ -105,6 +105,7 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	}
 	f = f.withAdversaries(s)
 	scenario := p.scenario(s, t, f, workers)
+	dealt := p.deal(f.Space, f.seed)
 	var adversaries []*forger
 	for i := range f.Members {
 		count := evaluated
@@ -112,6 +113,9 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 			count = func() {} // evaluations of adversaries are not counted
 		}
 		m, forger := p.member(i, s, t, f, count)
+		if i < p.Agents {
+			m.Enqueue = dealt[i]
+		}
 		scenario.Members = append(scenario.Members, m)
 		if forger != nil {
 			adversaries = append(adversaries, forger)

@@ -40,6 +40,7 @@ type Report struct {
 	Seed              uint64   `json:"seed"`
 	Surrogate         string   `json:"surrogate"`
 	Initial           int      `json:"initial_designs"`
+	Dealt             bool     `json:"dealt_designs,omitempty"`
 	Network           Network  `json:"network"`
 	EvaluationSeconds float64  `json:"evaluation_seconds"` // duration of an evaluation on the virtual clock
 	ResultsVersion    int      `json:"results_version"`
@@ -391,6 +392,7 @@ func (p Plan) report(samples []sample) Report {
 		Seed:              p.Seed,
 		Surrogate:         p.Surrogate.String(),
 		Initial:           p.Initial,
+		Dealt:             p.Dealt,
 		Network:           networkOf(p),
 		EvaluationSeconds: EvaluationTime.Seconds(),
 		ResultsVersion:    resultsVersion,

@@ -40,7 +40,11 @@ func (r Report) writeCaption(w io.Writer) {
 	}
 	fmt.Fprintf(w, "Family %s, %s: %d agents, %s evaluations each, %d repeats, seed %d.\n",
 		r.Family, r.Goal, r.Agents, evaluations, r.Repeats, r.Seed)
-	fmt.Fprintf(w, "Surrogate %s, %d starting designs; %s.\n", r.Surrogate, r.Initial, r.Network.text())
+	from := ""
+	if r.Dealt {
+		from = " of one Latin hypercube"
+	}
+	fmt.Fprintf(w, "Surrogate %s, %d starting designs%s; %s.\n", r.Surrogate, r.Initial, from, r.Network.text())
 	who := "all agents count"
 	if float64(r.Counting) != float64(r.Agents) {
 		who = fmt.Sprintf("%s of %d agents count", short(r.Counting), r.Agents)

@@ -59,7 +59,7 @@ func benchmarkNamed(name string) benchmark {
 // minimise, where the publication maximises the negative.
 //
 // The publication does not state the bounds of the functions; here they are those of package testfunc. It deals
-// the starting designs of all members from one Latin hypercube; here each member has one of its own.
+// the starting designs of all members from one Latin hypercube, as experiment.Plan.Dealt does.
 func guideKind() Kind {
 	var names []string
 	for _, b := range benchmarks() {

@@ -86,6 +86,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.surrogate, "surrogate", "exact", "exact, rff or shared-latent, and settings as in the task file's section, lists with semicolons: exact:kernel=se")
 	flags.IntVar(&o.features, "features", 0, "number of shared features (default: the task file's)")
 	flags.IntVar(&o.plan.Initial, "initial-designs", 3, "random designs at an agent's start")
+	flags.BoolVar(&o.plan.Dealt, "dealt-designs", false, "all agents have starting designs of one Latin hypercube; otherwise each has its own, most of which begin at the centre")
 	flags.StringVar(&o.plan.Control, "control", "", "the strategy that the others are compared with, or best-alone: whichever of ts and logei is better at each checkpoint (default: the first of type ts, else the first)")
 	flags.StringSliceVar(&o.points, "checkpoints", nil, "numbers of evaluations that the table shows (default 10,15,25,50); the last one is added")
 	flags.StringVar(&o.scenario, "scenario", "", "YAML `FILE` about the network and the agents' times, see above")

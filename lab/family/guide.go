@@ -73,6 +73,8 @@ func guideKind() Kind {
 				{Name: "function", Type: Choice, Default: "ackley", Choices: names, Meaning: "the function, divided by the number that the publication uses"},
 				{Name: "grade", Type: Choice, Default: smallHeterogeneity, Choices: []string{noHeterogeneity, smallHeterogeneity, strongHeterogeneity},
 					Meaning: "how much members differ: not; by shifts of .05 of the range and rotations of .1; by .3 and 1"},
+				{Name: "moved", Type: Switch, Default: "false",
+					Meaning: "the function itself is moved by up to a quarter of every range, for all members alike; else most optima are near the centre"},
 				{Name: "d", Type: Whole, Default: "10", Low: 4, High: maxClassicDim, Meaning: "number of floats"},
 				{Name: "noise", Type: Number, Default: "0.1", Low: 0, High: 10, Meaning: "standard deviation of the noise of the divided values"},
 			}, compositionKeys()...),
@@ -87,7 +89,7 @@ func buildGuide(v Values) (*task.Space, DrawFunc, error) {
 		return nil, nil, errors.New("key others: deceptive, constant and noise are stated in deviations, and guide has the publication's units")
 	}
 	b := benchmarkNamed(v.Choice("function"))
-	g := guide{Function: b.new(v.Whole("d")), unit: b.unit}
+	g := guide{Function: b.new(v.Whole("d")), unit: b.unit, moved: v.Switch("moved")}
 	switch v.Choice("grade") {
 	case smallHeterogeneity:
 		g.shift, g.rotation = 0.05, 0.1
@@ -104,14 +106,15 @@ type guide struct {
 	testfunc.Function
 	unit            float64
 	shift, rotation float64
+	moved           bool
 }
 
 // members returns the field member of a source. Members of other clusters than the first have
-// functions shifted by up to a quarter of every range in addition.
+// functions moved by up to a quarter of every range before that, as are those of the first if moved is set.
 func (g guide) members(seed random.Seed) func(cluster, k int) function {
 	return func(cluster, k int) function {
 		f := g.Function
-		if cluster > 0 {
+		if cluster > 0 || g.moved {
 			f = testfunc.Shifted(f, seed.Stream("cluster shift", uint64(cluster)))
 		}
 		own := seed.Derive("own", uint64(k))

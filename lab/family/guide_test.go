@@ -65,3 +65,32 @@ func TestGuideMotion(t *testing.T) {
 		}
 	}
 }
+
+// A moved function is the same for all members, and its optimum differs from draw to draw.
+func TestGuideMoved(t *testing.T) {
+	family, err := Kinds().Parse("guide:function=sphere,grade=none,moved=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	centre := make([]float64, family.Space.Len())
+	for i := range centre {
+		centre[i] = 0.5
+	}
+	var least, most float64 = math.Inf(1), 0
+	for seed := range uint64(20) {
+		f, err := family.Draw(random.SeedOf(seed), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, second := f.Members[0].Objective, f.Members[1].Objective
+		design := f.Space.Decode(centre)
+		if first.Value(design) != second.Value(design) || first.Optimum != 0 {
+			t.Errorf("seed %d: values %g and %g at the centre, optimum %g; want equal values and 0", seed, first.Value(design), second.Value(design), first.Optimum)
+		}
+		least, most = min(least, first.Value(design)), max(most, first.Value(design))
+	}
+	// Ten coordinates are uniform within 2.56 of the centre: squares sum to 21.8 ± 6.2, in units of 200.
+	if least < 0.02 || most > 0.22 || most-least < 0.03 {
+		t.Errorf("values at the centre are %g to %g, want about 0.11 ± 0.03", least, most)
+	}
+}

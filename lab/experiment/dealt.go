@@ -2,41 +2,25 @@ package experiment
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/fbo-node/fbo/internal/random"
+	"github.com/fbo-node/fbo/lab/family"
+	"github.com/fbo-node/fbo/strategy/search"
 	"github.com/fbo-node/fbo/task"
 )
 
-// deal returns the starting designs of each agent, if the plan has Dealt: those of one Latin hypercube of all agents.
-// So no two agents have a number from the same part of a range.
-func (p Plan) deal(space *task.Space, seed random.Seed) [][]task.Design {
+// deal returns the starting designs of each agent: those of one Latin hypercube of all agents. So no two agents have a
+// number from the same part of a range. Without Dealt there are none.
+func (p Plan) deal(f *federation) ([][]task.Design, error) {
 	dealt := make([][]task.Design, p.Agents)
 	if !p.Dealt {
-		return dealt
+		return dealt, nil
 	}
-	rng := seed.Stream("dealt designs", 0)
-	count := p.Agents * p.Initial
-	parts := make([][]int, space.Len())
-	for k := range parts {
-		parts[k] = rng.Perm(count)
+	if f.Space.Listing() != nil || slices.ContainsFunc(f.Members, func(m family.Member) bool { return m.Space != nil }) {
+		return nil, fmt.Errorf("--dealt-designs: the family %s has listed designs; expected one with all designs of a space", p.Family.Name)
 	}
-	for i := range count {
-		u := make([]float64, space.Len())
-		for k := range u {
-			u[k] = (float64(parts[k][i]) + rng.Float64()) / float64(count)
-		}
-		dealt[i%p.Agents] = append(dealt[i%p.Agents], space.Decode(u))
+	for i, design := range search.Latin(f.Space, p.Agents*p.Initial, f.seed.Stream("dealt designs", 0)) {
+		dealt[i%p.Agents] = append(dealt[i%p.Agents], design)
 	}
-	return dealt
-}
-
-// checkDealt refuses Dealt for spaces whose designs are not those of a Latin hypercube.
-func (p Plan) checkDealt() error {
-	if !p.Dealt || p.Family.Space == nil {
-		return nil
-	}
-	if p.Family.Space.Listing() != nil {
-		return fmt.Errorf("--dealt-designs: the family %s has listed designs; expected one whose designs are any numbers in ranges", p.Family.Name)
-	}
-	return nil
+	return dealt, nil
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -17,9 +18,13 @@ func TestDealtDesigns(t *testing.T) {
 		p.Strategies = specsOf(t, "ts,logei,fts,peer-prior,density,consensus,random,guide,fmtbo")
 	})
 	f := drawn(t, p)
+	dealt, err := p.deal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	count := p.Agents * p.Initial
 	var parts []int
-	for _, designs := range p.deal(f.Space, f.seed) {
+	for _, designs := range dealt {
 		if len(designs) != p.Initial {
 			t.Errorf("an agent has %d starting designs, want %d", len(designs), p.Initial)
 		}
@@ -33,8 +38,10 @@ func TestDealtDesigns(t *testing.T) {
 			t.Fatalf("designs are in the parts %v of %d of a range, want one in each", parts, count)
 		}
 	}
-	if other := p.deal(f.Space, random.SeedOf(99)); other[0][0].Equal(p.deal(f.Space, f.seed)[0][0]) {
-		t.Error("two seeds have equal designs")
+	other := *f
+	other.seed = random.SeedOf(99)
+	if another, err := p.deal(&other); err != nil || another[0][0].Equal(dealt[0][0]) {
+		t.Errorf("two seeds have equal designs, %v", err)
 	}
 	records := playAll(t, p, f)
 	for name, r := range records {
@@ -46,19 +53,26 @@ func TestDealtDesigns(t *testing.T) {
 	}
 }
 
-func TestDealtDesignsNeedRanges(t *testing.T) {
-	p := tiny(t, func(p *Plan) { p.Dealt, p.Family = true, familyOf(t, "gp:d=1") })
-	if _, err := p.Complete(); err != nil {
-		t.Error(err)
-	}
+// Spaces with conditions and categories have designs of a hypercube too. Listed designs have none.
+func TestSpacesOfDealtDesigns(t *testing.T) {
+	p := tiny(t, func(p *Plan) {
+		p.Dealt = true
+		p.Family = familyOf(t, "conditional")
+		p.Strategies = specsOf(t, "logei,peer-prior")
+	})
+	playAll(t, p, drawn(t, p))
+
 	table := fstest.MapFS{"two.csv": {Data: []byte("x\n1\n2\n")}}
-	of, err := task.ParseBeside(table, "task.yaml", []byte("name: a\ngoal: maximize\nparameters:\n  - {name: x, type: int, low: 0, high: 9}\ndesigns:\n  file: two.csv\n"), []task.StrategyType{{Name: "any"}})
+	listed, err := task.ParseBeside(table, "task.yaml", []byte("name: a\ngoal: maximize\nparameters:\n  - {name: x, type: int, low: 0, high: 9}\ndesigns:\n  file: two.csv\n"), []task.StrategyType{{Name: "any"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := p
-	listed.Family.Space = of.Space
-	if _, err := listed.Complete(); err == nil || !strings.Contains(err.Error(), "--dealt-designs") {
-		t.Errorf("error %v, want one that names the flag", err)
+	p = tiny(t, func(p *Plan) { p.Dealt = true })
+	own, whole := drawn(t, p), drawn(t, p)
+	own.Members[1].Space, whole.Space = listed.Space, listed.Space
+	for name, f := range map[string]*federation{"a member has": own, "the family has": whole} {
+		if _, err := p.play(context.Background(), 0, p.Strategies[0], f, 1, func() {}); err == nil || !strings.Contains(err.Error(), "--dealt-designs") {
+			t.Errorf("%s listed designs: error %v, want one that names the flag", name, err)
+		}
 	}
 }

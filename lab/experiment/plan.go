@@ -126,9 +126,6 @@ func (p Plan) Complete() (Plan, error) {
 	if err := p.checkOneDesign(); err != nil {
 		return p, err
 	}
-	if err := p.checkDealt(); err != nil {
-		return p, err
-	}
 	if err := p.chooseControl(); err != nil {
 		return p, err
 	}

@@ -103,9 +103,12 @@ func (p Plan) play(ctx context.Context, repeat int, s Spec, f *federation, worke
 	if t.Stop, err = stoppingOf(s); err != nil {
 		return Record{}, err
 	}
+	dealt, err := p.deal(f)
+	if err != nil {
+		return Record{}, err
+	}
 	f = f.withAdversaries(s)
 	scenario := p.scenario(s, t, f, workers)
-	dealt := p.deal(f.Space, f.seed)
 	var adversaries []*forger
 	for i := range f.Members {
 		count := evaluated

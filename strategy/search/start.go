@@ -57,15 +57,30 @@ func starting(design task.Design) strategy.Suggestion {
 // design. The numeric values of the first design are moved to the centre.
 func (s Search) latin(trial uint64, seed strategy.Seed) task.Design {
 	rng := seed.Stream("start", 1) // the stream of trial 1; with one starting design and no categories, latin and fresh draw the same design from it
-	points := mat.NewDense(int(s.initial), s.space.Len(), nil)
-	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(s.space.Len(), rng), Src: rng}.Sample(points)
-	u := points.RawRowView(int(trial - 1))
+	u := hypercube(s.space, int(s.initial), rng).RawRowView(int(trial - 1))
 	for i, block := range s.space.Blocks() {
 		if trial == 1 && s.centred && block.Kind != task.Categorical {
 			u[i] = 0.5
 		}
 	}
 	return s.space.Decode(acquisition.Place(s.space, u))
+}
+
+// hypercube returns points of a Latin hypercube, one per row, for acquisition.Place.
+func hypercube(space *task.Space, count int, rng *rand.Rand) *mat.Dense {
+	points := mat.NewDense(count, space.Len(), nil)
+	samplemv.LatinHypercube{Q: distmv.NewUnitUniform(space.Len(), rng), Src: rng}.Sample(points)
+	return points
+}
+
+// Latin returns the designs of a Latin hypercube: every parameter has as many equal parts as there are designs, and
+// each part contains one design.
+func Latin(space *task.Space, count int, rng *rand.Rand) (designs []task.Design) {
+	points := hypercube(space, count, rng)
+	for i := range count {
+		designs = append(designs, space.Decode(acquisition.Place(space, points.RawRowView(i))))
+	}
+	return designs
 }
 
 // fresh draws a design uniformly among those not tried. If sampling finds none, the space is nearly

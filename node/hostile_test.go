@@ -314,6 +314,45 @@ func testHostile(t *testing.T, honest int) {
 	})
 }
 
+// TestAuthorOfProvenEquivocationIsDisconnected: a node that has the proof before any share of the
+// author disconnects it once the author itself gossips a share of that epoch.
+func TestAuthorOfProvenEquivocationIsDisconnected(t *testing.T) {
+	inSimulation(t, func(t *testing.T, f *fleet) {
+		f.star(1)
+		a := f.attackBy(0, attack{polite: true, turn: func(*attacker, uint64) {}})
+		defer a.close()
+		time.Sleep(5 * time.Second) // until gossip connects them
+		for _, first := range []float32{1, 2} {
+			a.gossip(a.seal(a.task, protocol.WeightsKind, 1, weightsOf(16, first)))
+		}
+		time.Sleep(time.Second)
+		if count := a.connected(); count > 0 {
+			t.Errorf("after two shares with one stamp: connected to %d nodes", count)
+		}
+
+		f.star(2)
+		late := f.nodes[1]
+		time.Sleep(time.Minute) // until the new node has the proof
+		if err := a.host.Connect(t.Context(), peer.AddrInfo{ID: late.host.ID(), Addrs: late.host.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if count := len(a.host.Network().Peers()); count != 1 {
+			t.Errorf("before it gossips again: connected to %d nodes, expected the new one", count)
+		}
+		a.gossip(a.seal(a.task, protocol.WeightsKind, 2, weightsOf(16, 1)))
+		time.Sleep(time.Second)
+		if count := a.connected(); count > 0 {
+			t.Errorf("after a share of the same epoch: connected to %d nodes", count)
+		}
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if at, got := late.got[a.host.ID()]; got {
+			t.Errorf("the new node has accepted a share at %v", at)
+		}
+	})
+}
+
 func heap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

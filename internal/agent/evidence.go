@@ -260,8 +260,9 @@ func (a *Agent) addProof(now time.Time, c protocol.EquivocationProof) bool {
 	a.ready.PeerShares = true
 	author, epoch := c.First.Author, c.First.Epoch
 	if author != a.self {
-		if c.Conflict == protocol.SameStamp {
-			a.Distrust(author, epoch)
+		if c.Conflict == protocol.SameStamp && epoch > a.shares.void[author] {
+			a.shares.distrust(author, epoch)
+			a.shares.proven[author] = true
 		}
 		return true
 	}

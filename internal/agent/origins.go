@@ -15,6 +15,7 @@ type Source struct {
 	Named bool   // the agent's user has named the peer and trusts it not to fabricate authors
 
 	Gossiped bool // the share has come by gossip, so that the agent forwards it if it is accepted
+	Author   bool // the peer is the share's author
 }
 
 // origin holds the group of an author: that of its latest connection or, without a connection, that

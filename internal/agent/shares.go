@@ -51,12 +51,13 @@ type held struct {
 
 // shares holds the latest share for each key, including the agent's own shares.
 type shares struct {
-	self  peer.ID
-	held  map[protocol.Key]*held
-	order []*held            // the shares of held, sorted by author, kind and slot
-	void  map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
-	met   map[peer.ID]bool   // authors that have been connected
-	room  byteBudget
+	self   peer.ID
+	held   map[protocol.Key]*held
+	order  []*held            // the shares of held, sorted by author, kind and slot
+	void   map[peer.ID]uint64 // the epoch up to which an author's shares are ignored
+	proven map[peer.ID]bool   // authors in void by a proof alone, which have gossiped no share of the epoch since
+	met    map[peer.ID]bool   // authors that have been connected
+	room   byteBudget
 
 	origins map[peer.ID]origin // origins of authors that have stored shares or were met
 
@@ -145,15 +146,23 @@ func (s *shares) of(author peer.ID) []*held {
 // newShares returns an empty table. It never drops shares of listed authors for lack of room.
 func newShares(self peer.ID, listed ...peer.ID) shares {
 	return shares{
-		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, room: newByteBudget(listed), origins: map[peer.ID]origin{},
+		self: self, held: map[protocol.Key]*held{}, void: map[peer.ID]uint64{}, proven: map[peer.ID]bool{}, room: newByteBudget(listed), origins: map[peer.ID]origin{},
 	}
 }
 
 // judge returns whether a share is new. After an equivocation, the author's shares are ignored
 // until it opens a new epoch. Such an author is dishonest, or its journal was restored from a
 // backup. In the second case its node opens a new epoch when it learns of the equivocation.
+//
+// The result is Equivocation once for each such epoch. If the agent knows the equivocation from a
+// proof, this is when the author itself gossips a share of the epoch. A proof alone is no reason,
+// since the author may have opened a new epoch long ago, and nor is a share that others repeat.
 func (s *shares) judge(now time.Time, share protocol.Share, by Source) (ShareResult, error) {
 	if share.Epoch <= s.void[share.Author] {
+		if s.proven[share.Author] && by.Gossiped && by.Author {
+			delete(s.proven, share.Author)
+			return Equivocation, fmt.Errorf("%s goes on with epoch %d, in which it signed two different shares", share.Author, share.Epoch)
+		}
 		return Stale, nil
 	}
 	if _, ok := s.atStamp(share); ok {
@@ -272,10 +281,12 @@ func (s *shares) distrust(author peer.ID, epoch uint64) {
 	if len(s.void) >= maxAuthors {
 		for forgotten := range s.void {
 			delete(s.void, forgotten)
+			delete(s.proven, forgotten)
 			break
 		}
 	}
 	s.void[author] = epoch
+	delete(s.proven, author)
 	s.latest = validList{}
 }
 

@@ -272,6 +272,55 @@ func TestEquivocation(t *testing.T) {
 	}
 }
 
+// TestProvenEquivocationCountsOnce: after a proof, the author's next own gossip in that epoch is an
+// equivocation. Later gossip, copies from others and shares of earlier runs are only stale.
+func TestProvenEquivocationCountsOnce(t *testing.T) {
+	spec := newTask(t, "bowl", concurrent)
+	key := fbotest.Key(t, 50)
+	share := func(d *driver, sequence uint64, first float64) protocol.Share {
+		return say(t, d, key, "weights", 0, protocol.Stamp{Epoch: 4, Sequence: sequence}, time.Hour, weights(t, 3, first))
+	}
+	own, copied := Source{Gossiped: true, Author: true}, Source{Gossiped: true}
+	prove := func(d *driver) {
+		c, ok := protocol.ProveEquivocation(share(d, 7, 1), share(d, 7, 2))
+		if !ok {
+			t.Fatal("no proof")
+		}
+		d.agent.Equivocators(d.now, c)
+		d.carryOut()
+	}
+	expect := func(name string, d *driver, sequence uint64, by Source, want ShareResult) {
+		t.Helper()
+		result, err := d.agent.ReceiveBy(d.now, share(d, sequence, 1), 0, by)
+		d.carryOut()
+		if result != want || (err != nil) != (want == Equivocation) {
+			t.Errorf("%s: %v, %v, expected %v", name, result, err, want)
+		}
+	}
+
+	informed := newDriver(t, configOf(t, spec, 1))
+	prove(informed)
+	expect("a copy from another peer", informed, 8, copied, Stale)
+	expect("fetched from the author", informed, 8, Source{Author: true}, Stale)
+	expect("gossiped by the author", informed, 8, own, Equivocation)
+	expect("gossiped by the author again", informed, 9, own, Stale)
+	prove(informed)
+	expect("after the same proof", informed, 10, own, Stale)
+
+	witness := newDriver(t, configOf(t, spec, 2))
+	expect("the first share", witness, 7, own, Accepted)
+	if result, err := witness.agent.ReceiveBy(witness.now, share(witness, 7, 2), 0, copied); result != Equivocation || err == nil {
+		t.Errorf("the second share: %v, %v", result, err)
+	}
+	prove(witness)
+	expect("after both shares and a proof", witness, 8, own, Stale)
+
+	received := informed.agent.PeerShares(informed.now)
+	informed.start()
+	informed.recall(received)
+	expect("after a restart", informed, 11, own, Stale)
+}
+
 // A whole digest fits one request.
 func TestDigestFitsOneRequest(t *testing.T) {
 	if most := (maxAuthors+1)*2*maxSlots + maxAuthors + maxContradicted + 2; most > protocol.MaxShareIDs {

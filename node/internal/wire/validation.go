@@ -76,7 +76,7 @@ func (t *Topic) judge(result agent.ShareResult, from, author peer.ID, err error)
 // receive passes a verified share from a peer to the agent, and reports whether gossipsub forwards
 // it.
 func (t *Topic) receive(ctx context.Context, share protocol.Share, age time.Duration, from peer.ID, gossiped bool) (result agent.ShareResult, forward bool, err error) {
-	by := agent.Source{Group: t.net.Policy.Group(from), Named: t.net.Policy.Named(from), Gossiped: gossiped}
+	by := agent.Source{Group: t.net.Policy.Group(from), Named: t.net.Policy.Named(from), Gossiped: gossiped, Author: from == share.Author}
 	stopped := t.do(ctx, func(a *agent.Agent, now time.Time) {
 		result, err = t.deliver(a, now, share, age, by)
 		forward = (result == agent.Accepted || result == agent.Duplicate) && a.Relays(share.Author)
